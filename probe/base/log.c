@@ -1,0 +1,16 @@
+#include "probe/base/log.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+void log_msg(const struct log *log, enum log_subject subject, const char *fmt, ...)
+{
+    if (!log || !log->write || !(log->enabled & 1u << subject))
+        return;
+    char line[512];
+    va_list ap;
+    va_start(ap, fmt);
+    vsnprintf(line, sizeof line, fmt, ap);
+    va_end(ap);
+    log->write(log->ctx, subject, line);
+}

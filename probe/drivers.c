@@ -1,0 +1,9 @@
+#include "probe/probe.h"
+
+extern const struct probe_driver sim_driver;
+
+const struct probe_driver *const *probe_drivers(void)
+{
+    static const struct probe_driver *const drivers[] = { &sim_driver, NULL };
+    return drivers;
+}

@@ -1,0 +1,57 @@
+/* Adapters: opening, closing, what each offers. See HACKING.md for how to add one. */
+#ifndef PROBE_PROBE_H
+#define PROBE_PROBE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "probe/base/err.h"
+#include "probe/base/log.h"
+#include "probe/jtag.h"
+
+struct sim_board_type;
+
+/* USB ids of a driver; a table of them ends with {0, 0}. */
+struct usb_id {
+    uint16_t vid, pid;
+};
+
+/* Everything a driver may need to open. All pointers are borrowed and must outlive the probe. */
+struct probe_config {
+    const char *spec;      /* what follows "DRIVER" in --probe, e.g. "sh7750,be" after "sim:"; "" if none */
+    uint32_t speed_hz;     /* wanted wire clock; 0 = driver's default */
+    const struct sim_board_type *const *boards; /* NULL-terminated; boards a "sim" probe can be */
+    const struct log *log; /* may be NULL */
+};
+
+struct probe_driver {
+    const char *name;         /* what --probe=NAME takes */
+    const char *help;         /* one line, for `probeprof list --drivers` */
+    const struct usb_id *ids; /* NULL for a driver without USB */
+    int (*open)(const struct probe_config *cfg, struct probe **out, struct err *err);
+    void (*close)(struct probe *p); /* NULL is fine; also after a failed transfer */
+    const struct jtag_ops *jtag;    /* NULL: this adapter has no JTAG */
+};
+
+/* One open adapter. Drivers embed it as first member of their own struct. */
+struct probe {
+    const struct probe_driver *driver;
+    const struct log *log;
+    char name[64]; /* for logs and reports: "sim:sh7750", "ftdi 1-2.3" */
+};
+
+/* probe_drivers - every driver, NULL-terminated; static lifetime. Only probe/drivers.c names them. */
+const struct probe_driver *const *probe_drivers(void);
+
+/* probe_open - open what --probe names: "DRIVER" or "DRIVER:spec"
+ * name   the whole text; NULL or "" gives an error that lists what was looked for and shows the
+ *        command that runs the simulated board. It never picks the simulator by itself.
+ * cfg    its spec is ignored, taken from name
+ * out    the open probe; close with probe_close(). Untouched on failure.
+ * Returns 0; -ERR_USAGE for an unknown driver (hint names the near ones); the driver's error. */
+int probe_open(const char *name, const struct probe_config *cfg, struct probe **out, struct err *err);
+
+/* probe_close - NULL is fine. */
+void probe_close(struct probe *p);
+
+#endif

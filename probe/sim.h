@@ -1,0 +1,42 @@
+/* Simulated wires: how a board model hangs behind the "sim" driver.
+ *
+ * The model lives in targets/ and may not be named here; main() hands the driver a table of board
+ * types. A board is reached ONLY through pins: TCK/TMS/TDI/TDO bits and reset pins. One virtual
+ * clock per board, in CPU cycles; TCK costs cycles at the configured ratio. */
+#ifndef PROBE_SIM_H
+#define PROBE_SIM_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "probe/base/err.h"
+#include "probe/base/log.h"
+
+struct sim_board;
+
+struct sim_board_type {
+    const char *name; /* "sh7750": --probe sim:sh7750 */
+    const char *help;
+    /* options: text after the board's name, "be,tck=10000000,serial=pty,..." or "". */
+    int (*create)(const char *options, const struct log *log, struct sim_board **out, struct err *err);
+    void (*destroy)(struct sim_board *b);
+    /* Clocks n TCK cycles. tms, tdi: packed bits, bit 0 first; tdo: filled with the TDO level sampled
+     * on each rising edge (may be NULL). Virtual time advances n TCK periods. Returns 0 or, for an
+     * injected fault (unplugged, no power), a failure. */
+    int (*clock)(struct sim_board *b, size_t n, const uint8_t *tms, const uint8_t *tdi, uint8_t *tdo,
+                 struct err *err);
+    /* Pin levels as in jtag.h (enum jtag_pin). */
+    int (*set_pins)(struct sim_board *b, unsigned mask, unsigned value, struct err *err);
+    int (*get_pins)(struct sim_board *b, unsigned *value, unsigned *known, struct err *err);
+    /* TCK frequency in virtual time; returns what is used. */
+    uint32_t (*set_tck_hz)(struct sim_board *b, uint32_t hz);
+    /* Lets ns of virtual time pass with TCK still. */
+    int (*advance)(struct sim_board *b, uint64_t ns, struct err *err);
+    uint64_t (*now_ns)(struct sim_board *b);
+};
+
+struct sim_board {
+    const struct sim_board_type *type;
+};
+
+#endif

@@ -1,0 +1,67 @@
+/* Events: the one currency between targets and the profiler. Both targets produce the same ones;
+ * what a target cannot know is marked absent, never zero. */
+#ifndef TARGETS_EVENT_H
+#define TARGETS_EVENT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum event_kind {
+    EVENT_NONE,
+    EVENT_START,     /* profiling became active (start point hit, or armed without one) */
+    EVENT_STOP,      /* profiling became inactive (stop point, or disarmed) */
+    EVENT_CALL,      /* pc: call instruction, target: callee; sp valid */
+    EVENT_JUMP,      /* tail-call candidate: register or out-of-function jump, pc -> target */
+    EVENT_RETURN,    /* pc: return instruction, target: address returned to */
+    EVENT_INTERRUPT, /* pc: interrupted address, target: handler, vector: INTEVT code */
+    EVENT_EXCEPTION, /* pc: faulting or next address, target: handler, vector: EXPEVT code */
+    EVENT_RTE,       /* target: address resumed; pc: the RTE if known */
+    EVENT_BRANCHES,  /* direction bits (S12Z) */
+    EVENT_SAMPLE,    /* pc: sampled address */
+    EVENT_TIMESTAMP, /* time and counters only */
+    EVENT_LOST,      /* amount events lost before this one (cause says why) */
+    EVENT_NOTE,      /* cause: what happened (enum event_cause), no profile effect */
+    EVENT_NKINDS
+};
+
+enum event_flag {
+    EVENT_HAS_PC = 1 << 0,
+    EVENT_HAS_TARGET = 1 << 1,
+    EVENT_HAS_C1 = 1 << 2,
+    EVENT_HAS_C2 = 1 << 3,
+    EVENT_HAS_SP = 1 << 4,
+    EVENT_HAS_TIME = 1 << 5,      /* time_cycles is known */
+    EVENT_DOUBTFUL = 1 << 6,      /* counters may be attributed wrongly (CodeScape's red) */
+    EVENT_AMOUNT_BOUND = 1 << 7,  /* amount is an upper bound, not exact */
+    EVENT_UNTRACED_RTE = 1 << 8   /* interrupt or exception whose RTE will give no event */
+};
+
+enum event_cause {
+    EVENT_CAUSE_NONE,
+    EVENT_CAUSE_RING_FULL,  /* target ring overflowed under the live policy */
+    EVENT_CAUSE_LINK,       /* adapter or board went away */
+    EVENT_CAUSE_HOST_QUEUE, /* host queue full */
+    EVENT_CAUSE_CORRUPT,    /* checksum or sequence failure on the wire */
+    EVENT_CAUSE_HALTED,     /* debugger halted the target (note) */
+    EVENT_CAUSE_RESUMED,    /* debugger resumed it (note) */
+    EVENT_CAUSE_FILTER,     /* interrupt filter excluded something (note) */
+    EVENT_NCAUSES
+};
+
+/* 80 bytes, passed in arrays; no pointers, so it can be recorded and replayed as is. */
+struct event {
+    uint64_t time_cycles; /* target clock, CPU cycles incl. agent time, since arming */
+    uint64_t host_ns;     /* host monotonic clock when received */
+    uint64_t pc;          /* address of the instruction */
+    uint64_t target;      /* where control went */
+    uint64_t c1, c2;      /* cumulative counters since arming, agent cost already subtracted */
+    uint64_t amount;      /* EVENT_LOST: how many events; elsewhere 0 */
+    uint32_t sp;          /* stack pointer at the event, before its effect */
+    uint16_t vector;      /* INTEVT/EXPEVT code */
+    uint8_t kind;         /* enum event_kind */
+    uint8_t cause;        /* enum event_cause */
+    uint32_t flags;       /* enum event_flag */
+    uint32_t context;     /* stack/task id if the target knows it, else 0 */
+};
+
+#endif

@@ -1,0 +1,39 @@
+/* Program image: what a target driver needs to know of the ELF, without knowing ELF.
+ * Filled by profiler/symbols, consumed by trace arming (site search) and memory comparison. */
+#ifndef TARGETS_IMAGE_H
+#define TARGETS_IMAGE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct image_section {
+    const char *name;
+    uint64_t addr;       /* run-time address */
+    uint64_t size;       /* bytes */
+    const uint8_t *data; /* size bytes, or NULL for zero-filled (.bss) */
+    bool code, writable;
+};
+
+struct image_function {
+    const char *name; /* linkage name */
+    uint64_t low, high; /* [low, high) */
+};
+
+/* Everything borrowed from whoever loaded the ELF; valid as long as that object is open. */
+struct image {
+    const char *path;
+    bool big_endian;
+    uint64_t entry;
+    const struct image_section *sections;
+    size_t nsections;
+    const struct image_function *functions; /* sorted by low, not overlapping */
+    size_t nfunctions;
+    uint8_t build_id[20];
+    size_t build_id_len;
+    /* Address of a symbol by linkage name; false if absent. */
+    bool (*lookup)(const struct image *im, const char *name, uint64_t *addr);
+    const void *priv;
+};
+
+#endif

@@ -1,0 +1,18 @@
+#include "targets/target.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+int sink_printf(const struct text_sink *sink, const char *fmt, ...)
+{
+    char buf[1024];
+    va_list ap;
+    va_start(ap, fmt);
+    int n = vsnprintf(buf, sizeof buf, fmt, ap);
+    va_end(ap);
+    if (n < 0)
+        return n;
+    size_t len = (size_t)n < sizeof buf ? (size_t)n : sizeof buf - 1;
+    sink->write(sink->ctx, buf, len);
+    return n;
+}

@@ -1,0 +1,217 @@
+/* The target interface: what the GDB stub and the profiler see of any CPU behind any adapter.
+ *
+ * Threading: a target belongs to one thread (the adapter's worker); none of these calls may be made
+ * from another. Every call returns within its own deadline. None prints. */
+#ifndef TARGETS_TARGET_H
+#define TARGETS_TARGET_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "probe/base/err.h"
+#include "targets/event.h"
+#include "targets/image.h"
+
+struct target;
+
+enum target_state {
+    TARGET_DETACHED, /* open, not attached */
+    TARGET_RUNNING,
+    TARGET_HALTED,
+    TARGET_GONE /* adapter or board does not answer; reads fail with ERR_NO_TARGET */
+};
+
+enum stop_reason {
+    STOP_NONE,
+    STOP_REQUEST,   /* halt() was called */
+    STOP_STEP,      /* step or range step finished */
+    STOP_SWBREAK,   /* software breakpoint; pc is its address */
+    STOP_HWBREAK,   /* hardware breakpoint; pc is its address */
+    STOP_WATCH,     /* watchpoint; watch_addr and watch_kind valid */
+    STOP_SIGNAL,    /* exception taken over by the debugger; signal valid */
+    STOP_RESET,     /* the target was reset */
+    STOP_EXIT,      /* program ended itself; exit_status valid */
+    STOP_SYSCALL,   /* program asks for host I/O; syscall valid */
+    STOP_GONE       /* connection to the target lost */
+};
+
+enum bp_kind { BP_SOFT, BP_HARD, BP_WATCH_WRITE, BP_WATCH_READ, BP_WATCH_ACCESS };
+
+struct target_stop {
+    enum stop_reason reason;
+    uint64_t pc;
+    uint64_t watch_addr;
+    enum bp_kind watch_kind;
+    int signal;       /* GDB signal number, for every reason (5 = TRAP, 2 = INT, ...) */
+    int exit_status;
+    struct { uint32_t number, arg[4]; } syscall; /* as the program passed them */
+    char text[96];    /* for people: "address error on read at 0x00000001"; "" if nothing to add */
+};
+
+/* One register. The table is indexed by GDB's register number; the same table gives the target
+ * description, the length of `g`, expedited registers and names in logs. */
+struct target_reg {
+    const char *name; /* "" = a place GDB reserves without a register (reads as unavailable) */
+    uint8_t bytes;    /* size in `g` */
+    bool expedite;    /* send in every stop reply */
+    bool hidden;      /* not part of `g` (no GDB number), shown by monitor reg */
+};
+
+enum memory_kind { MEMORY_RAM, MEMORY_ROM, MEMORY_FLASH };
+struct memory_region {
+    uint64_t start, length;
+    enum memory_kind kind;
+    uint32_t flash_block; /* erase block, bytes, for MEMORY_FLASH */
+};
+
+enum resume_kind { RESUME_CONTINUE, RESUME_STEP, RESUME_RANGE };
+struct resume {
+    enum resume_kind kind;
+    bool set_pc;             /* start at pc instead of the current one */
+    uint64_t pc;
+    uint64_t range_lo, range_hi; /* RESUME_RANGE: step while lo <= pc < hi */
+};
+
+enum reset_mode { RESET_HALT, RESET_RUN };
+
+/* Text sink of monitor commands and reports. */
+struct text_sink {
+    void (*write)(void *ctx, const char *text, size_t len);
+    void *ctx;
+};
+int sink_printf(const struct text_sink *sink, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+/* A `monitor` command. Tables end with a NULL name. argv[0] is the command's own word. */
+struct monitor_command {
+    const char *name;  /* one word: "perf" */
+    const char *usage; /* "perf [show|arm C1 C2|read]" */
+    const char *help;  /* one line */
+    int (*run)(void *ctx, int argc, char **argv, const struct text_sink *out, struct err *err);
+};
+
+/* ---- counters ---- */
+struct counter_event {
+    uint16_t code;
+    const char *name;  /* "icache-miss": what --c1 takes */
+    const char *unit;  /* "count" or "cycles" */
+    const char *text;  /* one line */
+};
+struct counter_values {
+    uint64_t value[2];
+    uint16_t code[2];
+    bool running[2];
+};
+
+/* ---- trace ---- */
+enum trace_policy { TRACE_LOSSLESS, TRACE_LIVE };
+enum irq_filter { IRQ_FILTER_OFF, IRQ_FILTER_AUTO, IRQ_FILTER_CALLS, IRQ_FILTER_SHINOBI };
+enum { TRACE_MAX_STOPS = 64 };
+
+struct trace_config {
+    const struct image *image; /* borrowed while armed; may not be NULL for SH-4 function trace */
+    bool has_start;
+    uint64_t start;
+    uint64_t stops[TRACE_MAX_STOPS];
+    size_t nstops;
+    uint16_t counter[2]; /* event codes; 0 = leave that counter alone */
+    bool counter_ratio;  /* CLKF: count in bus ratio units */
+    enum trace_policy policy;
+    enum irq_filter irq_filter;
+    const char *shinobi_routine; /* symbol to patch, IRQ_FILTER_SHINOBI; NULL = driver's default */
+    uint64_t ram_base;  /* target RAM the agent may use; size 0 = driver's default */
+    uint32_t ram_bytes;
+};
+
+struct trace_status {
+    bool armed, active;
+    uint64_t events, lost, doubtful;
+    uint64_t target_cycles; /* elapsed on the target since arming, agent included */
+    uint64_t agent_cycles;  /* of those, spent in the agent (slow-down = target/(target-agent)) */
+    uint64_t wire_bits;     /* spent on moving events */
+    uint32_t agent_cost[2]; /* measured residue per event, C1 and C2, already subtracted */
+    uint32_t sites, untraced_sites;
+    uint32_t ring_bytes, ring_used;
+    char note[192];         /* what the user should know: filter patched or not, what is untraced and why */
+};
+
+struct target_trace_ops {
+    int (*arm)(struct target *t, const struct trace_config *cfg, struct err *err);
+    /* Moves up to cap events out; returns how many (0 = none now). Never waits longer than max_ns of
+     * the link's clock. */
+    int (*poll)(struct target *t, struct event *out, size_t cap, uint64_t max_ns, struct err *err);
+    int (*disarm)(struct target *t, struct err *err); /* undoes every patch; ring is drained first: keep polling until 0 after it */
+    int (*set_active)(struct target *t, bool active, struct err *err); /* monitor profile start|stop */
+    int (*status)(struct target *t, struct trace_status *out, struct err *err);
+    /* Lists places that are not traced and why, one per line. */
+    int (*explain)(struct target *t, const struct text_sink *out, struct err *err);
+};
+
+/* ---- the target ---- */
+struct target_ops {
+    const char *name;         /* "sh7750" */
+    const char *gdb_arch;     /* "sh4": goes into target.xml's <architecture> */
+    const struct target_reg *regs; /* by GDB number */
+    size_t nregs;             /* rows in regs, hidden ones last */
+    unsigned pc_reg, sp_reg;  /* GDB numbers */
+    unsigned bp_size;         /* the only length Z0/Z1 accept (SH-4: 2) */
+    uint64_t (*canonical)(uint64_t addr); /* maps aliases onto one address, for comparing */
+
+    /* Takes control of the link without disturbing a running program; leaves it running or halted as
+     * it was. State afterwards: RUNNING or HALTED. */
+    int (*attach)(struct target *t, struct err *err);
+    /* Removes every breakpoint and patch, resumes if halted, leaves the board running clean. */
+    int (*detach)(struct target *t, struct err *err);
+    enum target_state (*state)(struct target *t);
+    /* Asks for a halt; completion is seen through poll(). Harmless when halted. */
+    int (*halt)(struct target *t, struct err *err);
+    int (*resume)(struct target *t, const struct resume *how, struct err *err);
+    /* Lets a running target proceed and looks for a stop. max_ns: how long it may take (virtual or
+     * real time). Returns 1 with *stop filled once per stop, 0 while running, <0 on failure. */
+    int (*poll)(struct target *t, uint64_t max_ns, struct target_stop *stop, struct err *err);
+    int (*reset)(struct target *t, enum reset_mode mode, struct err *err);
+
+    /* Registers by GDB number, target byte order, regs[n].bytes bytes. Target must be halted.
+     * read: -ERR_NOT_FOUND for a place without a register. */
+    int (*read_reg)(struct target *t, unsigned n, uint8_t *buf, struct err *err);
+    int (*write_reg)(struct target *t, unsigned n, const uint8_t *buf, struct err *err);
+    /* Memory, any alignment and length. width 0: the driver's best; 1, 2, 4: accesses of exactly that
+     * size (address and length must be multiples). Registers in I/O space are always accessed in
+     * their own width. Breakpoints' and profiler's patches never show. Works while running where the
+     * target can (else -ERR_STATE). -ERR_FAULT: the target refused; nothing is known of buf. */
+    int (*read_mem)(struct target *t, uint64_t addr, unsigned width, uint8_t *buf, size_t len, struct err *err);
+    int (*write_mem)(struct target *t, uint64_t addr, unsigned width, const uint8_t *buf, size_t len, struct err *err);
+
+    /* Breakpoints and watchpoints; idempotent per (kind, addr, len). -ERR_RESOURCE when used up. */
+    int (*insert_bp)(struct target *t, enum bp_kind kind, uint64_t addr, unsigned len, struct err *err);
+    int (*remove_bp)(struct target *t, enum bp_kind kind, uint64_t addr, unsigned len, struct err *err);
+
+    /* Regions for qXfer:memory-map; static or owned by the target, valid until close. */
+    size_t (*memory_map)(struct target *t, const struct memory_region **out);
+    const struct monitor_command *monitor; /* ctx is the struct target; NULL if none */
+
+    /* Counters; NULL events if the part has none. */
+    const struct counter_event *events; /* ends with NULL name */
+    uint16_t default_events[2];
+    int (*counters_arm)(struct target *t, const uint16_t code[2], struct err *err);
+    int (*counters_read)(struct target *t, struct counter_values *out, struct err *err);
+
+    /* Semihosting: when on, program exits and I/O requests stop with STOP_EXIT / STOP_SYSCALL. */
+    int (*semihosting)(struct target *t, bool on, struct err *err);
+    /* Ends STOP_SYSCALL: sets result and errno as the program's convention has it. */
+    int (*syscall_return)(struct target *t, int64_t result, int32_t error, struct err *err);
+
+    const struct target_trace_ops *trace; /* NULL: no function trace */
+    uint64_t (*now_ns)(struct target *t); /* the link's clock */
+    /* GDB has loaded or changed code: lets the driver rescan. May be NULL. */
+    int (*set_image)(struct target *t, const struct image *image, struct err *err);
+    void (*close)(struct target *t); /* does not detach; NULL is fine */
+};
+
+/* Drivers embed it as first member. */
+struct target {
+    const struct target_ops *ops;
+    bool big_endian;
+};
+
+#endif
