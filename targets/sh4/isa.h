@@ -60,8 +60,15 @@ struct sh4_flow sh4_flow(uint16_t opcode, uint32_t pc);
  * Source: PC+4+disp*2 for words, (PC & ~3)+4+disp*4 for longs and MOVA. */
 bool sh4_pc_relative(uint16_t opcode, uint32_t pc, uint32_t *addr);
 
-/* sh4_slot_illegal - raises slot-illegal-instruction (0x1A0) when placed in a delay slot. */
+/* sh4_slot_illegal - raises slot-illegal-instruction (0x1A0) when placed in a delay slot, in any mode:
+ * branches, RTE, TRAPA, SLEEP, LDTLB, MOVA, PC-relative MOV, LDC to SR, undefined opcodes. In user mode
+ * every privileged instruction does so too: see sh4_privileged. Source: SH7750 manual, section 5,
+ * slot illegal instruction exception; SLEEP and LDTLB by the instruction pages' exception lists. */
 bool sh4_slot_illegal(uint16_t opcode);
+
+/* sh4_privileged - raises illegal instruction (in a slot: slot-illegal) when SR.MD = 0: RTE, SLEEP,
+ * LDTLB and every LDC/STC but those of GBR. */
+bool sh4_privileged(uint16_t opcode);
 
 /* sh4_disasm - text in GNU objdump's syntax ("mov.l	@(12,r3),r0"); returns buf. */
 char *sh4_disasm(uint16_t opcode, uint32_t pc, bool pr, bool sz, char *buf, size_t cap);
