@@ -1,0 +1,26 @@
+# Builds $(NAME).elf byte for byte as committed, with Debian 12's gcc-sh4-linux-gnu 12.2.
+CC = sh4-linux-gnu-gcc
+# -O0 and nothing else: from -O1 on that compiler drops tests of loaded values against zero. And no
+# -Wall: with it, this compiler puts a NOP before the BRA of profexam's main and moves its stop point.
+CFLAGS = -ml -m4 -O0 -g -ffreestanding -fno-pic -fno-stack-protector -fno-asynchronous-unwind-tables \
+         -ffile-prefix-map=$(CURDIR)=.
+ASFLAGS = $(CFLAGS) -Wa,-g,--debug-prefix-map=$(CURDIR)=.
+LDFLAGS = -nostdlib -static -no-pie -Wl,--build-id=sha1 -Wl,-z,noexecstack -Wl,-z,max-page-size=32 \
+          -Wl,--no-warn-rwx-segments
+
+OUT = .
+OBJECTS = $(PARTS:%=$(OUT)/%.o)
+
+$(OUT)/$(NAME).elf: $(OBJECTS) ../common/example.ld
+	$(CC) $(LDFLAGS) -T ../common/example.ld -o $@ $(OBJECTS)
+
+$(OUT)/%.o: %.c
+	$(CC) $(CFLAGS) -c -o $@ $<
+$(OUT)/%.o: %.S
+	$(CC) $(ASFLAGS) -c -o $@ $<
+$(OUT)/%.o: ../common/%.S
+	$(CC) $(ASFLAGS) -c -o $@ $<
+
+clean:
+	rm -f $(OBJECTS)
+.PHONY: clean
