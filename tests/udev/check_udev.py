@@ -1,0 +1,132 @@
+#!/usr/bin/env python3
+"""udev/60-probeprof.rules: every line parses, grants by seat tag only, and covers the known adapters.
+
+usage: check_udev.py RULES [PROBE_SOURCE_DIR]     exit 0 clean, 1 with findings
+With PROBE_SOURCE_DIR every { 0xVVVV, 0xPPPP } row of a driver's usb_id table must be covered too.
+"""
+import fnmatch
+import os
+import re
+import sys
+
+PAIR = re.compile(r'\s*([A-Z]+)(?:\{([A-Za-z]+)\})?\s*(==|!=|\+=|=)\s*"([^"]*)"\s*(,|$)')
+MATCH_KEYS = {"ACTION", "SUBSYSTEM", "ATTRS", "ATTR"}
+ASSIGN_KEYS = {"TAG", "GOTO", "LABEL"}
+# vendor, product, a subsystem it must be granted on.
+WANTED = [
+    (0x1fc9, 0x0090, "hidraw"), (0x04b4, 0xf154, "usb"), (0x04b4, 0xf155, "usb"), (0x1a86, 0x8012, "usb"),
+    (0x03eb, 0x2111, "hidraw"), (0x03eb, 0x2140, "hidraw"), (0x03eb, 0x2141, "hidraw"), (0x03eb, 0x2144, "hidraw"),
+    (0x03eb, 0x2157, "hidraw"), (0x03eb, 0x2169, "hidraw"), (0x03eb, 0x216a, "hidraw"), (0x03eb, 0x2170, "hidraw"),
+    (0x0403, 0x6010, "usb"), (0x0403, 0x6011, "usb"), (0x0403, 0x6014, "usb"),
+    (0x1366, 0x0101, "usb"), (0x1366, 0x1015, "usb"), (0x1366, 0x1061, "usb"),
+    (0x16d0, 0x0567, "usb"), (0x16d0, 0x06a5, "usb"), (0x16d0, 0x4327, "usb"), (0x0425, 0xff02, "usb"),
+    (0x15a2, 0x005e, "usb"), (0x15a2, 0x0042, "usb"), (0x15a2, 0x0058, "usb"), (0x15a2, 0x005f, "usb"),
+    (0x15a2, 0xaf10, "usb"), (0x15a2, 0xaf11, "usb"), (0x15a2, 0x0035, "usb"), (0x15a2, 0x0021, "usb"),
+    (0x0425, 0x1000, "usb"), (0x0425, 0x1001, "usb"),
+]
+UNWANTED = [(0x0403, 0x6001, "usb"), (0x046d, 0xc077, "hidraw")]
+
+
+def parse(text, findings):
+    """Rules as lists of (key, attribute, operator, value)."""
+    rules = []
+    for number, line in enumerate(text.splitlines(), 1):
+        if not line.strip() or line.startswith("#"):
+            continue
+        rule, at = [], 0
+        while at < len(line):
+            m = PAIR.match(line, at)
+            if not m:
+                findings.append(f"line {number}: does not parse at column {at + 1}: {line[at:at + 40]!r}")
+                break
+            key, attribute, operator, value, comma = m.groups()
+            if key not in MATCH_KEYS | ASSIGN_KEYS:
+                findings.append(f"line {number}: key {key} is not used here (MODE would open the node to all)")
+            if (key in MATCH_KEYS) != (operator in ("==", "!=")):
+                findings.append(f"line {number}: {key}{operator} compares and assigns at once")
+            if key == "TAG" and (operator, value) != ("+=", "uaccess"):
+                findings.append(f"line {number}: only TAG+=\"uaccess\" is meant")
+            if attribute in ("idVendor", "idProduct") and not re.fullmatch(r"[0-9a-f]{4}(\|[0-9a-f]{4})*", value):
+                findings.append(f"line {number}: ids are four lower-case hex digits, as in sysfs: {value}")
+            rule.append((key, attribute, operator, value))
+            at = m.end()
+            if not comma:
+                break
+        rules.append(rule)
+    return rules
+
+
+def matches(rule, device):
+    for key, attribute, operator, value in rule:
+        if key not in MATCH_KEYS:
+            continue
+        have = device.get(attribute or key, "")
+        hit = any(fnmatch.fnmatchcase(have, p) for p in value.split("|"))
+        if hit != (operator == "=="):
+            return False
+    return True
+
+
+def granted(rules, device):
+    skip_to = None
+    tags = False
+    for rule in rules:
+        label = [v for k, _, _, v in rule if k == "LABEL"]
+        if skip_to:
+            if skip_to in label:
+                skip_to = None
+            continue
+        if matches(rule, device):
+            tags |= any(k == "TAG" for k, _, _, _ in rule)
+            skip_to = next((v for k, _, _, v in rule if k == "GOTO"), None)
+    return tags
+
+
+def device(vid, pid, subsystem, product="probe"):
+    return {"SUBSYSTEM": subsystem, "ACTION": "add", "idVendor": f"{vid:04x}", "idProduct": f"{pid:04x}", "product": product}
+
+
+def driver_ids(folder):
+    found = []
+    for here, _, files in os.walk(folder):
+        for file in files:
+            if file.endswith(".c"):
+                with open(os.path.join(here, file), encoding="utf-8") as f:
+                    for block in re.findall(r"struct usb_id[^=;]*=\s*\{(.*?)\};", f.read(), re.S):
+                        for vid, pid in re.findall(r"\{\s*0x([0-9a-fA-F]{4}),\s*0x([0-9a-fA-F]{4})\s*\}", block):
+                            found.append((int(vid, 16), int(pid, 16), "usb"))
+    return found
+
+
+def main():
+    findings = []
+    with open(sys.argv[1], encoding="utf-8") as f:
+        rules = parse(f.read(), findings)
+    if int(os.path.basename(sys.argv[1])[:2]) >= 73:
+        findings.append("the file's number must be below 73, or uaccess comes too late")
+    wanted = WANTED + (driver_ids(sys.argv[2]) if len(sys.argv) > 2 else [])
+    for vid, pid, subsystem in wanted:
+        if not granted(rules, device(vid, pid, subsystem)):
+            findings.append(f"{vid:04x}:{pid:04x} on {subsystem} is not covered")
+    for product in ("Raspberry Pi Debug Probe (CMSIS-DAP)", "MCU-LINK CMSIS_DAP"):
+        for subsystem in ("usb", "hidraw"):
+            if not granted(rules, device(0x2e8a, 0x000c, subsystem, product)):
+                findings.append(f"product '{product}' on {subsystem} is not covered")
+    for vid, pid, subsystem in UNWANTED:
+        if granted(rules, device(vid, pid, subsystem)):
+            findings.append(f"{vid:04x}:{pid:04x} on {subsystem} is granted and should not be")
+    removed = device(0x16d0, 0x0567, "usb")
+    removed["ACTION"] = "remove"
+    if granted(rules, removed):
+        findings.append("a remove event is tagged")
+    bad = []
+    parse('SUBSYSTEM=="usb", MODE="0666"\nTAG+="uaccess" nonsense\nTAG=="uaccess"\n', bad)
+    if len(bad) != 4:
+        findings.append(f"self-test: bad lines gave {bad}")
+    for finding in findings:
+        print(finding)
+    print(f"{len(rules)} rules, {len(wanted)} adapters checked, {len(findings)} findings")
+    return 1 if findings else 0
+
+
+sys.exit(main())
