@@ -1,0 +1,56 @@
+/* Abstract values of the general registers and of SR.BL along one path. Pure.
+ * Used by sites.c to resolve call targets, switch tables and the state of SR.BL. */
+#ifndef TARGETS_SH4_TRACE_ABSINT_H
+#define TARGETS_SH4_TRACE_ABSINT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum abs_kind {
+    ABS_UNKNOWN,
+    ABS_CONST, /* v */
+    ABS_TABLE, /* element of `size` bytes loaded from the table at v */
+    ABS_SR     /* unknown but for bit 28: bl is a SH4_BL_* mask */
+};
+
+struct abs_value {
+    uint8_t kind; /* enum abs_kind */
+    uint8_t bl, size;
+    bool zero_extended;
+    uint32_t v;
+    uint32_t origin; /* address of the literal load the constant came from; 0 if none */
+};
+
+struct abs_state {
+    uint8_t bl; /* SH4_BL_* mask */
+    struct abs_value r[16];
+};
+
+/* Reads the image: 1, 2 or 4 bytes at addr, zero-extended; false if not in the image. */
+struct abs_memory {
+    bool (*read)(const void *ctx, uint32_t addr, unsigned bytes, uint32_t *value);
+    const void *ctx;
+};
+
+/* abs_entry - state at a function's start: nothing known, BL as at entry. */
+void abs_entry(struct abs_state *s);
+
+/* abs_step - effect of one instruction that is no branch.
+ * escaped, cap   addresses (origins) of constants used other than as a jump target are appended,
+ *                at most 4; may be NULL
+ * Returns how many were appended. */
+unsigned abs_step(struct abs_state *s, uint16_t opcode, uint32_t pc, const struct abs_memory *mem,
+                  uint32_t escaped[4]);
+
+/* abs_call - effect of a call on the state: R0-R7 unknown (the ABI's scratch registers), BL as the
+ * callee leaves it: exit_bl is the callee's SH4_BL_* mask. */
+void abs_call(struct abs_state *s, uint8_t exit_bl);
+
+/* abs_join - merges b into a; returns true if a changed. lost (may be NULL, 16 entries): origins of
+ * constants that merging forgot; *nlost is advanced. */
+bool abs_join(struct abs_state *a, const struct abs_state *b, uint32_t lost[32], unsigned *nlost);
+
+/* abs_through - BL after a part whose effect is exit_bl, entered with bl. */
+uint8_t abs_through(uint8_t bl, uint8_t exit_bl);
+
+#endif

@@ -1,0 +1,728 @@
+#include "targets/sh4/trace/sites.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "probe/base/bytes.h"
+#include "probe/base/util.h"
+#include "targets/sh4/isa.h"
+#include "targets/sh4/trace/walk.h"
+
+/* A place where control enters another function: what SR.BL was there decides what may be patched in
+ * it. to = SH4_NO_FUNCTION: unknown, any function whose address is taken. */
+struct edge {
+    uint32_t from, to;
+    uint8_t bl;
+};
+
+struct search {
+    struct sh4_walk *w;
+    const struct sh4_sites_config *cfg;
+    struct edge *edge;
+    size_t nedges, edge_cap;
+    struct sh4_site *site;
+    size_t nsites, site_cap;
+    uint32_t *escaped; /* addresses of literals used other than as a jump target */
+    size_t nescaped, escaped_cap;
+    size_t work_n, work_cap;
+    struct walk_item *work;
+    uint8_t *exit; /* effect on SR.BL of each function as this round finds it */
+    size_t nexit;
+    bool emitting; /* last pass: record sites, edges, escapes */
+};
+
+/* ---- set-up ---- */
+
+static int add_spans(struct sh4_walk *w, const struct image *im)
+{
+    w->span = calloc(im->nsections ? im->nsections : 1, sizeof *w->span);
+    if (!w->span)
+        return -ERR_NOMEM;
+    for (size_t i = 0; i < im->nsections; i++) {
+        const struct image_section *sec = &im->sections[i];
+        if (!sec->code || !sec->data || sec->size < 2)
+            continue;
+        struct walk_span *sp = &w->span[w->nspans++];
+        sp->base = (uint32_t)sec->addr;
+        sp->size = (uint32_t)sec->size & ~1u;
+        sp->data = sec->data;
+        sp->flags = calloc(sp->size / 2, 1);
+        sp->owner = calloc(sp->size / 2, sizeof *sp->owner);
+        sp->state = calloc(sp->size / 2, sizeof *sp->state);
+        if (!sp->flags || !sp->owner || !sp->state)
+            return -ERR_NOMEM;
+    }
+    return 0;
+}
+
+static void add_roots(struct search *s, const struct image *im)
+{
+    for (size_t i = 0; i < im->nfunctions; i++) {
+        uint32_t f = walk_function(s->w, (uint32_t)im->functions[i].low);
+        if (f == SH4_NO_FUNCTION)
+            continue;
+        s->w->function[f].name = im->functions[i].name;
+        s->w->function[f].high = (uint32_t)im->functions[i].high;
+    }
+    walk_function(s->w, (uint32_t)im->entry);
+    for (size_t i = 0; i < s->cfg->nhandlers; i++)
+        walk_function(s->w, s->cfg->handlers[i]);
+}
+
+/* ---- data flow ---- */
+
+static struct abs_state *state_at(struct search *s, const struct walk_at *at)
+{
+    struct sh4_walk *w = s->w;
+    uint32_t *slot = &at->span->state[at->index];
+    if (*slot)
+        return &w->state[*slot - 1];
+    if (!walk_grow(w, (void **)&w->state, w->nstates, &w->state_cap, sizeof *w->state))
+        return NULL;
+    *slot = (uint32_t)++w->nstates;
+    struct abs_state *st = &w->state[*slot - 1];
+    abs_entry(st);
+    st->bl = 0; /* bottom: the first join copies */
+    return st;
+}
+
+static void note_escape(struct search *s, uint32_t origin)
+{
+    if (walk_grow(s->w, (void **)&s->escaped, s->nescaped, &s->escaped_cap, sizeof *s->escaped))
+        s->escaped[s->nescaped++] = origin;
+}
+
+static void note_edge(struct search *s, uint32_t from, uint32_t to, uint8_t bl)
+{
+    if (s->emitting && walk_grow(s->w, (void **)&s->edge, s->nedges, &s->edge_cap, sizeof *s->edge))
+        s->edge[s->nedges++] = (struct edge){ from, to, bl };
+}
+
+static void enqueue(struct search *s, uint32_t addr, uint32_t func)
+{
+    if (walk_grow(s->w, (void **)&s->work, s->work_n, &s->work_cap, sizeof *s->work))
+        s->work[s->work_n++] = (struct walk_item){ addr, func };
+}
+
+/* Flow reaches addr from function `func` with state st. Entering another function's middle counts as
+ * an edge into it, and nothing is known there. */
+static void reach(struct search *s, uint32_t addr, uint32_t func, const struct abs_state *st)
+{
+    struct walk_at at;
+    if (!walk_find(s->w, addr, &at) || !(at.span->flags[at.index] & SH4_CODE_INSN))
+        return;
+    struct abs_state in = *st;
+    uint32_t owner = at.span->owner[at.index] - 1;
+    if (owner != func) {
+        note_edge(s, func, owner, st->bl);
+        abs_entry(&in);
+    }
+    if (s->emitting)
+        return;
+    struct abs_state *have = state_at(s, &at);
+    if (!have)
+        return;
+    bool fresh = have->bl == 0, changed;
+    uint32_t lost[32];
+    unsigned nlost = 0;
+    if (fresh)
+        *have = in;
+    changed = fresh || abs_join(have, &in, lost, &nlost);
+    for (unsigned i = 0; i < nlost; i++) /* a constant forgotten by merging may be used in any way */
+        note_escape(s, lost[i]);
+    if (changed)
+        enqueue(s, walk_address(&at), owner);
+}
+
+static void emit(struct search *s, struct sh4_site site, const struct abs_state *st)
+{
+    if (!s->emitting || !walk_grow(s->w, (void **)&s->site, s->nsites, &s->site_cap, sizeof *s->site))
+        return;
+    if (site.why == SH4_TRACED && (st->bl & SH4_BL_1))
+        site.why = SH4_UNTRACED_BL;
+    /* BL as at entry: decided once it is known how the function is entered. Marked by target of why. */
+    if (site.why == SH4_TRACED && st->bl == SH4_BL_0)
+        site.function |= 0x80000000u;
+    s->site[s->nsites++] = site;
+}
+
+/* VBR and DBR accesses: patched one for one, so SR.BL does not matter. */
+static void vbr_site(struct search *s, uint16_t op, uint32_t pc, uint32_t func, const struct abs_state *st)
+{
+    struct sh4_site site = { .addr = pc, .opcode = op, .reg = op >> 8 & 15, .function = func };
+    const struct abs_value *v = &st->r[op >> 8 & 15];
+    switch (sh4_decode(op, false, false)) {
+    case SH4_LDC_RM_VBR:
+        site.kind = SH4_SITE_LDC_VBR;
+        site.has_target = v->kind == ABS_CONST;
+        site.target = v->v;
+        break;
+    case SH4_LDC_L_INC_VBR: site.kind = SH4_SITE_LDCL_VBR; break;
+    case SH4_STC_VBR_RN: site.kind = SH4_SITE_STC_VBR; break;
+    case SH4_STC_L_VBR_DEC: site.kind = SH4_SITE_STCL_VBR; break;
+    case SH4_STC_DBR_RN: case SH4_STC_L_DBR_DEC: case SH4_LDC_RM_DBR: case SH4_LDC_L_INC_DBR:
+        site.kind = SH4_SITE_DBR;
+        break;
+    default:
+        return;
+    }
+    if (site.has_target)
+        for (uint32_t off = 0x100; off <= 0x600; off += off == 0x100 ? 0x300 : 0x200)
+            walk_function(s->w, site.target + off);
+    if (s->emitting && walk_grow(s->w, (void **)&s->site, s->nsites, &s->site_cap, sizeof *s->site))
+        s->site[s->nsites++] = site;
+}
+
+static void step(struct search *s, struct abs_state *st, uint16_t op, uint32_t pc, uint32_t func)
+{
+    struct abs_memory mem = { walk_read, s->w };
+    uint32_t origin[4];
+    vbr_site(s, op, pc, func, st);
+    unsigned n = abs_step(st, op, pc, &mem, origin);
+    for (unsigned i = 0; s->emitting && i < n; i++)
+        note_escape(s, origin[i]);
+}
+
+static void note_exit(struct search *s, uint32_t f, uint8_t bl)
+{
+    if (f < s->nexit)
+        s->exit[f] |= bl;
+}
+
+static uint8_t exit_of(const struct search *s, uint32_t f)
+{
+    return f == SH4_NO_FUNCTION ? SH4_BL_ENTRY : s->w->function[f].exit_bl;
+}
+
+static void leave_escapes(struct search *s, const struct abs_state *st, unsigned from, unsigned to, unsigned but)
+{
+    for (unsigned i = from; i <= to; i++)
+        if (s->emitting && i != but && st->r[i].kind == ABS_CONST && st->r[i].origin)
+            note_escape(s, st->r[i].origin);
+}
+
+/* Result of a branch: where it goes statically, and which function that is. */
+struct going {
+    bool known;
+    uint32_t target, function;
+};
+
+static struct going where(struct search *s, const struct sh4_flow *f, uint32_t pc, const struct abs_state *st)
+{
+    struct going g = { .function = SH4_NO_FUNCTION };
+    const struct abs_value *v = &st->r[f->reg];
+    struct walk_at at;
+    switch (f->kind) {
+    case SH4_FLOW_CALL: case SH4_FLOW_BRA: case SH4_FLOW_BRANCH:
+        g.known = true;
+        g.target = f->target;
+        break;
+    case SH4_FLOW_CALL_REG: case SH4_FLOW_JMP_REG:
+        g.known = v->kind == ABS_CONST;
+        g.target = v->v;
+        break;
+    case SH4_FLOW_CALL_REL: case SH4_FLOW_JMP_REL:
+        g.known = v->kind == ABS_CONST;
+        g.target = pc + 4 + v->v;
+        break;
+    default:
+        break;
+    }
+    if (g.known && walk_find(s->w, g.target, &at) && at.span->flags[at.index] & SH4_CODE_START)
+        g.function = walk_function(s->w, g.target);
+    return g;
+}
+
+static uint8_t check_slot(struct search *s, uint32_t pc)
+{
+    struct walk_at at;
+    if (!walk_find(s->w, pc + 2, &at) || sh4_slot_illegal(walk_opcode(s->w, &at)))
+        return SH4_UNTRACED_BAD_SLOT;
+    return at.span->flags[at.index] & (SH4_CODE_TARGET | SH4_CODE_INSN) ? SH4_UNTRACED_SLOT : SH4_TRACED;
+}
+
+static void branch_site(struct search *s, const struct sh4_flow *f, uint16_t op, uint32_t pc, uint32_t func,
+                        const struct abs_state *st, const struct going *g)
+{
+    static const uint8_t kinds[] = {
+        [SH4_FLOW_CALL] = SH4_SITE_BSR, [SH4_FLOW_CALL_REG] = SH4_SITE_JSR, [SH4_FLOW_CALL_REL] = SH4_SITE_BSRF,
+        [SH4_FLOW_JMP_REG] = SH4_SITE_JMP, [SH4_FLOW_JMP_REL] = SH4_SITE_BRAF, [SH4_FLOW_RTS] = SH4_SITE_RTS,
+        [SH4_FLOW_RTE] = SH4_SITE_RTE, [SH4_FLOW_BRA] = SH4_SITE_BRA,
+    };
+    struct walk_at slot;
+    struct sh4_site site = { .addr = pc, .opcode = op, .kind = kinds[f->kind], .reg = f->reg,
+                             .target = g->target, .has_target = g->known, .function = func };
+    if (walk_find(s->w, pc + 2, &slot))
+        site.slot = walk_opcode(s->w, &slot);
+    site.why = f->kind == SH4_FLOW_RTE ? SH4_UNTRACED_OTHER : check_slot(s, pc);
+    emit(s, site, st);
+}
+
+/* The branch at pc with the state before it. Returns true if the code behind it may be reached. */
+static bool branch(struct search *s, const struct sh4_flow *f, uint16_t op, uint32_t pc, uint32_t func,
+                   struct abs_state *st)
+{
+    struct going g = where(s, f, pc, st);
+    struct abs_state before = *st;
+    bool table = f->kind == SH4_FLOW_JMP_REL && st->r[f->reg].kind == ABS_TABLE;
+    bool inside = g.known && walk_inside(s->w, func, g.target) &&
+                  (g.function == SH4_NO_FUNCTION || g.function == func);
+    struct walk_at at;
+    if (f->slot && walk_find(s->w, pc + 2, &at))
+        step(s, st, walk_opcode(s->w, &at), pc + 2, func);
+    switch (f->kind) {
+    case SH4_FLOW_BRANCH:
+        reach(s, f->target, func, st);
+        return true;
+    case SH4_FLOW_CALL: case SH4_FLOW_CALL_REG: case SH4_FLOW_CALL_REL:
+        branch_site(s, f, op, pc, func, &before, &g);
+        leave_escapes(s, st, 0, 7, f->kind == SH4_FLOW_CALL ? 16 : f->reg);
+        note_edge(s, func, g.function, before.bl);
+        abs_call(st, exit_of(s, g.function));
+        return true;
+    case SH4_FLOW_BRA: case SH4_FLOW_JMP_REG: case SH4_FLOW_JMP_REL:
+        if (inside || table) {
+            if (inside) /* the cases of a table start as orphans, see start_orphans() */
+                reach(s, g.target, func, st);
+            return false;
+        }
+        branch_site(s, f, op, pc, func, &before, &g);
+        leave_escapes(s, st, 0, 7, f->kind == SH4_FLOW_BRA ? 16 : f->reg);
+        note_edge(s, func, g.function, before.bl);
+        if (g.known && g.function == SH4_NO_FUNCTION)
+            reach(s, g.target, func, st);
+        note_exit(s, func, abs_through(before.bl, exit_of(s, g.function)));
+        return false;
+    case SH4_FLOW_RTS:
+        leave_escapes(s, st, 0, 3, 16);
+        note_exit(s, func, before.bl);
+        /* fall through */
+    case SH4_FLOW_RTE:
+        branch_site(s, f, op, pc, func, &before, &g);
+        return false;
+    default: /* TRAPA: the handler may do anything but leaves SR as it was */
+        return true;
+    }
+}
+
+static bool leads_on(struct search *s, uint32_t pc, uint32_t func, const struct abs_state *st)
+{
+    struct walk_at at;
+    if (!walk_find(s->w, pc, &at) || !(at.span->flags[at.index] & SH4_CODE_INSN))
+        return false;
+    if (at.span->flags[at.index] & (SH4_CODE_TARGET | SH4_CODE_START) || at.span->owner[at.index] != func + 1) {
+        reach(s, pc, func, st);
+        return false;
+    }
+    return true;
+}
+
+static void flow_block(struct search *s, uint32_t addr, uint32_t func)
+{
+    struct walk_at at;
+    if (!walk_find(s->w, addr, &at) || !at.span->state[at.index])
+        return;
+    struct abs_state st = s->w->state[at.span->state[at.index] - 1];
+    for (uint32_t pc = addr;;) {
+        walk_find(s->w, pc, &at);
+        uint16_t op = walk_opcode(s->w, &at);
+        struct sh4_flow f = sh4_flow(op, pc);
+        if (f.kind == SH4_FLOW_NONE)
+            step(s, &st, op, pc, func);
+        else if (!branch(s, &f, op, pc, func, &st))
+            return;
+        pc += f.slot ? 4 : 2;
+        if (!leads_on(s, pc, func, &st))
+            return;
+    }
+}
+
+/* Targets of switch tables have no predecessor the data flow can name: they start with nothing known
+ * and every BL state the function may be in. */
+static void start_states(struct search *s)
+{
+    struct abs_state entry;
+    abs_entry(&entry);
+    for (size_t i = 0; i < s->w->nfunctions; i++)
+        reach(s, s->w->function[i].low, (uint32_t)i, &entry);
+}
+
+static uint8_t bl_within(const struct search *s, uint32_t func)
+{
+    uint8_t bl = 0;
+    const struct sh4_walk *w = s->w;
+    for (size_t i = 0; i < w->nspans; i++)
+        for (size_t k = 0; k < w->span[i].size / 2; k++)
+            if (w->span[i].state[k] && w->span[i].owner[k] == func + 1)
+                bl |= w->state[w->span[i].state[k] - 1].bl;
+    return bl ? bl : (uint8_t)SH4_BL_ENTRY;
+}
+
+/* Leaders the flow did not reach (switch cases, code behind computed jumps). Returns how many. */
+static size_t start_orphans(struct search *s)
+{
+    struct sh4_walk *w = s->w;
+    size_t n = 0;
+    for (size_t i = 0; i < w->nspans; i++)
+        for (size_t k = 0; k < w->span[i].size / 2; k++) {
+            struct walk_span *sp = &w->span[i];
+            if (!(sp->flags[k] & SH4_CODE_INSN) || !(sp->flags[k] & SH4_CODE_TARGET) || sp->state[k] || !sp->owner[k])
+                continue;
+            struct abs_state st;
+            abs_entry(&st);
+            st.bl = bl_within(s, sp->owner[k] - 1);
+            reach(s, sp->base + (uint32_t)k * 2, sp->owner[k] - 1, &st);
+            n++;
+        }
+    return n;
+}
+
+static void drain(struct search *s)
+{
+    while (s->work_n && !s->w->nomem) {
+        struct walk_item it = s->work[--s->work_n];
+        flow_block(s, it.addr, it.func);
+    }
+}
+
+static void clear_states(struct sh4_walk *w)
+{
+    w->nstates = 0;
+    for (size_t i = 0; i < w->nspans; i++)
+        memset(w->span[i].state, 0, w->span[i].size / 2 * sizeof *w->span[i].state);
+}
+
+/* One round of data flow with the callees' effects of the round before; true if one of them changed.
+ * A function that never returns keeps "as at entry": code behind its call is then merely unreached. */
+static bool flow_round(struct search *s, bool widen)
+{
+    struct sh4_walk *w = s->w;
+    size_t n = w->nfunctions;
+    bool changed = false;
+    free(s->exit);
+    s->exit = calloc(n ? n : 1, 1);
+    s->nexit = s->exit ? n : 0;
+    if (!s->exit)
+        w->nomem = true;
+    clear_states(w);
+    start_states(s);
+    drain(s);
+    while (!w->nomem && start_orphans(s))
+        drain(s);
+    for (size_t i = 0; i < s->nexit; i++) {
+        uint8_t bl = s->exit[i] ? s->exit[i] : (uint8_t)SH4_BL_ENTRY;
+        if (widen)
+            bl |= w->function[i].exit_bl;
+        changed |= bl != w->function[i].exit_bl;
+        w->function[i].exit_bl = bl;
+    }
+    return changed || w->nfunctions != n;
+}
+
+/* ---- which functions may be entered with BL=1 ---- */
+
+static int by_u32(const void *a, const void *b)
+{
+    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+    return x < y ? -1 : x > y;
+}
+
+static void take_address(struct search *s, uint32_t value)
+{
+    struct walk_at at;
+    if (value >> 29 == 0 && value < 0x1000) /* small numbers are not addresses */
+        return;
+    if (!walk_find(s->w, value, &at) || !(at.span->flags[at.index] & SH4_CODE_START))
+        return;
+    uint32_t f = walk_function(s->w, value);
+    if (f != SH4_NO_FUNCTION)
+        s->w->function[f].address_taken = true;
+}
+
+/* Words of data sections, words of code sections that are neither instructions nor known literals, and
+ * literals that escaped. */
+static void find_addresses(struct search *s, const struct image *im)
+{
+    struct sh4_walk *w = s->w;
+    uint32_t v;
+    for (size_t i = 0; i < im->nsections; i++) {
+        const struct image_section *sec = &im->sections[i];
+        for (uint64_t off = 0; sec->data && !sec->code && off + 4 <= sec->size; off += 4)
+            take_address(s, get32(sec->data + off, w->big));
+    }
+    for (size_t i = 0; i < w->nspans; i++)
+        for (uint32_t off = (4 - (w->span[i].base & 3)) & 3; off + 4 <= w->span[i].size; off += 4)
+            if (!(w->span[i].flags[off / 2] & (SH4_CODE_INSN | SH4_CODE_SLOT | SH4_CODE_LITERAL)))
+                take_address(s, get32(w->span[i].data + off, w->big));
+    for (size_t i = 0; i < s->nescaped; i++) {
+        struct walk_at at;
+        uint32_t addr;
+        if (walk_find(w, s->escaped[i], &at) && sh4_pc_relative(walk_opcode(w, &at), s->escaped[i], &addr) &&
+            walk_read(w, addr, 4, &v))
+            take_address(s, v);
+    }
+}
+
+static bool block(struct sh4_walk *w, uint32_t f, uint32_t by)
+{
+    if (f == SH4_NO_FUNCTION || w->function[f].maybe_blocked)
+        return false;
+    w->function[f].maybe_blocked = true;
+    w->function[f].blocked_by = by;
+    return true;
+}
+
+static void block_roots(struct search *s, const struct image *im)
+{
+    struct sh4_walk *w = s->w;
+    if (s->cfg->entry_blocked)
+        block(w, walk_function(w, (uint32_t)im->entry), SH4_NO_FUNCTION);
+    for (size_t i = 0; i < s->cfg->nhandlers; i++)
+        block(w, walk_function(w, s->cfg->handlers[i]), SH4_NO_FUNCTION);
+    for (size_t i = 0; i < s->nsites; i++)
+        if (s->site[i].kind == SH4_SITE_LDC_VBR && s->site[i].has_target) {
+            block(w, walk_function(w, s->site[i].target + 0x100), SH4_NO_FUNCTION);
+            block(w, walk_function(w, s->site[i].target + 0x400), SH4_NO_FUNCTION);
+            block(w, walk_function(w, s->site[i].target + 0x600), SH4_NO_FUNCTION);
+        }
+}
+
+static void block_closure(struct search *s)
+{
+    struct sh4_walk *w = s->w;
+    bool changed = true;
+    while (changed) {
+        changed = false;
+        for (size_t i = 0; i < s->nedges; i++) {
+            const struct edge *e = &s->edge[i];
+            bool blocked = e->bl & SH4_BL_1 || (e->bl & SH4_BL_ENTRY && w->function[e->from].maybe_blocked);
+            if (!blocked || e->to == e->from)
+                continue;
+            if (e->to != SH4_NO_FUNCTION)
+                changed |= block(w, e->to, e->from);
+            else
+                for (size_t f = 0; f < w->nfunctions; f++)
+                    if (w->function[f].address_taken)
+                        changed |= block(w, (uint32_t)f, e->from);
+        }
+    }
+}
+
+/* ---- result ---- */
+
+static int by_addr(const void *a, const void *b)
+{
+    return by_u32(&((const struct sh4_site *)a)->addr, &((const struct sh4_site *)b)->addr);
+}
+
+static void settle_sites(struct search *s)
+{
+    size_t n = 0;
+    if (s->nsites)
+        qsort(s->site, s->nsites, sizeof *s->site, by_addr);
+    for (size_t i = 0; i < s->nsites; i++) {
+        struct sh4_site *x = &s->site[i];
+        bool clear = x->function & 0x80000000u;
+        x->function &= 0x7FFFFFFF;
+        if (x->why == SH4_TRACED && !clear && x->kind < SH4_SITE_RTE && s->w->function[x->function].maybe_blocked)
+            x->why = SH4_UNTRACED_BL;
+        if (n && s->site[n - 1].addr == x->addr) { /* shared code: the worse verdict counts */
+            if (x->why)
+                s->site[n - 1].why = x->why;
+            s->site[n - 1].has_target &= x->has_target && x->target == s->site[n - 1].target;
+            continue;
+        }
+        s->site[n++] = *x;
+    }
+    s->nsites = n;
+}
+
+static void count_unexplored(struct sh4_walk *w)
+{
+    for (size_t f = 0; f < w->nfunctions; f++) {
+        struct sh4_function *fn = &w->function[f];
+        struct walk_at at;
+        for (uint32_t a = fn->low; fn->high && a < fn->high; a += 2) {
+            if (!walk_find(w, a, &at))
+                break;
+            bool seen = at.span->flags[at.index] & (SH4_CODE_INSN | SH4_CODE_SLOT | SH4_CODE_LITERAL);
+            if (!seen && walk_opcode(w, &at) != 0x0009 && walk_opcode(w, &at) != 0)
+                fn->unexplored += 2;
+        }
+    }
+}
+
+static void emit_all(struct search *s)
+{
+    struct sh4_walk *w = s->w;
+    s->emitting = true;
+    for (size_t i = 0; i < w->nspans; i++)
+        for (size_t k = 0; k < w->span[i].size / 2; k++)
+            if (w->span[i].state[k])
+                flow_block(s, w->span[i].base + (uint32_t)k * 2, w->span[i].owner[k] - 1);
+    s->emitting = false;
+}
+
+/* Discovery and data flow feed each other: resolved calls are new functions. From round 8 on effects
+ * only grow, so the rounds end. */
+static void find_all(struct search *s)
+{
+    for (int round = 0; round < 64 && !s->w->nomem; round++) {
+        walk_run(s->w);
+        if (!flow_round(s, round >= 8))
+            return;
+    }
+}
+
+static void give(struct search *s, struct sh4_sites *out)
+{
+    *out = (struct sh4_sites){ .site = s->site, .nsites = s->nsites, .function = s->w->function,
+                               .nfunctions = s->w->nfunctions, .discarded_runs = s->w->discarded, .walk = s->w };
+    if (s->nsites) {
+        out->text_low = s->site[0].addr;
+        out->text_high = s->site[s->nsites - 1].addr + 4;
+    }
+    free(s->exit);
+    free(s->edge);
+    free(s->escaped);
+    free(s->work);
+}
+
+int sh4_sites_find(const struct image *im, const struct sh4_sites_config *cfg, struct sh4_sites *out, struct err *err)
+{
+    struct search s = { .cfg = cfg, .w = calloc(1, sizeof *s.w) };
+    if (!s.w)
+        return err_set(err, ERR_NOMEM, "", "site search");
+    s.w->big = im->big_endian;
+    if (add_spans(s.w, im) < 0)
+        goto nomem;
+    if (!s.w->nspans) {
+        walk_free(s.w);
+        return err_set(err, ERR_FORMAT, "give the ELF that is on the board", "site search: no code section in %s", im->path);
+    }
+    add_roots(&s, im);
+    find_all(&s);
+    emit_all(&s);
+    find_addresses(&s, im);
+    block_roots(&s, im);
+    block_closure(&s);
+    settle_sites(&s);
+    count_unexplored(s.w);
+    if (s.w->nomem)
+        goto nomem;
+    give(&s, out);
+    return 0;
+nomem:
+    free(s.exit);
+    free(s.edge);
+    free(s.escaped);
+    free(s.work);
+    free(s.site);
+    walk_free(s.w);
+    return err_set(err, ERR_NOMEM, "", "site search: %s", im->path);
+}
+
+void sh4_sites_fini(struct sh4_sites *s)
+{
+    free(s->site);
+    walk_free(s->walk);
+    memset(s, 0, sizeof *s);
+}
+
+/* ---- questions ---- */
+
+unsigned sh4_sites_code(const struct sh4_sites *s, uint32_t addr)
+{
+    struct walk_at at;
+    return walk_find(s->walk, addr, &at) ? at.span->flags[at.index] : 0;
+}
+
+bool sh4_sites_opcode(const struct sh4_sites *s, uint32_t addr, uint16_t *opcode)
+{
+    struct walk_at at;
+    if (!walk_find(s->walk, addr, &at))
+        return false;
+    *opcode = walk_opcode(s->walk, &at);
+    return true;
+}
+
+/* Walks forward from the nearest state before addr: states are kept at leaders only. */
+bool sh4_sites_may_block(const struct sh4_sites *s, uint32_t addr, uint32_t *by)
+{
+    struct walk_at at;
+    if (!walk_find(s->walk, addr, &at) || !(at.span->flags[at.index] & SH4_CODE_INSN)) {
+        if (by)
+            *by = SH4_NO_FUNCTION;
+        return true;
+    }
+    size_t k = at.index;
+    while (k && !at.span->state[k])
+        k--;
+    if (!at.span->state[k])
+        return true;
+    struct sh4_sites_config cfg = { 0 };
+    struct search q = { .w = s->walk, .cfg = &cfg };
+    struct abs_state st = s->walk->state[at.span->state[k] - 1];
+    struct abs_memory mem = { walk_read, s->walk };
+    uint32_t func = at.span->owner[at.index] - 1;
+    for (; k < at.index; k++) {
+        uint32_t pc = at.span->base + (uint32_t)k * 2;
+        struct walk_at here = { at.span, k };
+        uint16_t op = walk_opcode(s->walk, &here);
+        struct sh4_flow f = sh4_flow(op, pc);
+        struct going g = where(&q, &f, pc, &st);
+        abs_step(&st, op, pc, &mem, NULL);
+        if (f.kind == SH4_FLOW_CALL || f.kind == SH4_FLOW_CALL_REG || f.kind == SH4_FLOW_CALL_REL) {
+            struct walk_at slot = { at.span, ++k };
+            abs_step(&st, walk_opcode(s->walk, &slot), pc + 2, &mem, NULL);
+            abs_call(&st, exit_of(&q, g.function));
+        }
+    }
+    if (by)
+        *by = func;
+    return st.bl & SH4_BL_1 || (st.bl & SH4_BL_ENTRY && s->function[func].maybe_blocked);
+}
+
+const struct sh4_site *sh4_sites_at(const struct sh4_sites *s, uint32_t addr)
+{
+    size_t lo = 0, hi = s->nsites;
+    struct walk_at at;
+    if (!walk_find(s->walk, addr, &at))
+        return NULL;
+    addr = walk_address(&at);
+    while (lo < hi) {
+        size_t mid = (lo + hi) / 2;
+        if (s->site[mid].addr == addr)
+            return &s->site[mid];
+        if (s->site[mid].addr < addr)
+            lo = mid + 1;
+        else
+            hi = mid;
+    }
+    return NULL;
+}
+
+const char *sh4_site_kind_name(enum sh4_site_kind kind)
+{
+    static const char *const names[SH4_SITE_NKINDS] = {
+        "jsr", "bsr", "bsrf", "rts", "jmp", "bra", "braf", "rte",
+        "ldc vbr", "ldc.l vbr", "stc vbr", "stc.l vbr", "dbr",
+    };
+    return (unsigned)kind < SH4_SITE_NKINDS ? names[kind] : "?";
+}
+
+const char *sh4_untraced_text(enum sh4_untraced why)
+{
+    static const char *const texts[SH4_UNTRACED_NREASONS] = {
+        "traced",
+        "may run with SR.BL=1, where a trap resets the CPU",
+        "a branch leads to its delay slot",
+        "its delay slot holds no instruction that may stand there",
+        "cannot be executed elsewhere",
+        "memory there does not take a patch (ROM)",
+        "its address is translated by the MMU",
+        "needs no patch",
+        "more sites than one arming holds",
+    };
+    return (unsigned)why < SH4_UNTRACED_NREASONS ? texts[why] : "?";
+}

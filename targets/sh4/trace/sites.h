@@ -1,0 +1,124 @@
+/* Site search: where a program calls, returns, jumps away and touches VBR, found in its image by
+ * following control flow, and which of those places may be patched with a TRAPA. Pure: no target, no
+ * I/O.
+ *
+ * A TRAPA executed while SR.BL=1 resets the CPU, so every place that could run that way is found by
+ * abstract interpretation and left alone. Literal pools and tables are never taken for code: only what
+ * control flow from function starts reaches counts, and a run that falls into data is discarded. */
+#ifndef TARGETS_SH4_TRACE_SITES_H
+#define TARGETS_SH4_TRACE_SITES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "probe/base/err.h"
+#include "targets/image.h"
+
+enum sh4_site_kind {
+    SH4_SITE_JSR,
+    SH4_SITE_BSR,
+    SH4_SITE_BSRF,
+    SH4_SITE_RTS,
+    SH4_SITE_JMP,      /* register jump: tail-call candidate */
+    SH4_SITE_BRA,      /* BRA out of its function */
+    SH4_SITE_BRAF,     /* BRAF out of its function, or with an unknown target */
+    SH4_SITE_RTE,      /* never patched: runs with BL=1 */
+    SH4_SITE_LDC_VBR,  /* ldc Rm,VBR */
+    SH4_SITE_LDCL_VBR, /* ldc.l @Rm+,VBR */
+    SH4_SITE_STC_VBR,  /* stc VBR,Rn */
+    SH4_SITE_STCL_VBR, /* stc.l VBR,@-Rn */
+    SH4_SITE_DBR,      /* the program uses DBR itself */
+    SH4_SITE_NKINDS
+};
+
+enum sh4_untraced {
+    SH4_TRACED,            /* may be patched */
+    SH4_UNTRACED_BL,       /* may run with SR.BL=1 */
+    SH4_UNTRACED_SLOT,     /* a branch leads to its delay slot */
+    SH4_UNTRACED_BAD_SLOT, /* its slot holds no instruction that may stand there */
+    SH4_UNTRACED_STUB,     /* cannot be executed elsewhere (see stubs.h) */
+    SH4_UNTRACED_ROM,      /* patch did not hold: not writable memory */
+    SH4_UNTRACED_MMU,      /* address translated by the MMU */
+    SH4_UNTRACED_OTHER,    /* kind that needs no patch (RTE) */
+    SH4_UNTRACED_LIMIT,    /* more sites than one arming can hold */
+    SH4_UNTRACED_NREASONS
+};
+
+struct sh4_site {
+    uint32_t addr;
+    uint32_t target; /* static target, if has_target */
+    uint16_t opcode, slot;
+    uint8_t kind; /* enum sh4_site_kind */
+    uint8_t reg;  /* Rn of the register forms, Rm or Rn of the VBR forms */
+    uint8_t why;  /* enum sh4_untraced */
+    bool has_target;
+    uint32_t function; /* index into functions */
+};
+
+enum { SH4_BL_0 = 1, SH4_BL_1 = 2, SH4_BL_ENTRY = 4 }; /* SR.BL: clear, set, as at function entry */
+enum { SH4_NO_FUNCTION = 0xFFFFFFFF };
+
+struct sh4_function {
+    uint32_t low, high;   /* high: 0 if no symbol gives it */
+    const char *name;     /* NULL without a symbol; borrowed from the image */
+    bool maybe_blocked;   /* may be entered with SR.BL=1 */
+    bool address_taken;
+    uint8_t exit_bl;      /* SH4_BL_* mask at return */
+    uint32_t blocked_by;  /* function whose call makes it so; SH4_NO_FUNCTION for a root */
+    uint32_t unexplored;  /* bytes of the symbol's range no control flow reaches */
+};
+
+struct sh4_sites_config {
+    bool entry_blocked;           /* SR.BL at the ELF entry point is or may be 1 (after reset it is) */
+    const uint32_t *handlers;     /* entry points that run with BL=1, e.g. VBR+0x600; may be NULL */
+    size_t nhandlers;
+};
+
+struct sh4_sites {
+    struct sh4_site *site; /* by address, each address once */
+    size_t nsites;
+    struct sh4_function *function;
+    size_t nfunctions;
+    size_t discarded_runs; /* instruction runs that ran into data and were not taken for code */
+    uint32_t text_low, text_high; /* range that holds every site; 0,0 if none */
+    struct sh4_walk *walk; /* private: the code map behind sh4_sites_code */
+};
+
+enum sh4_code_flag {
+    SH4_CODE_INSN = 1 << 0,    /* reached by control flow */
+    SH4_CODE_SLOT = 1 << 1,    /* executed as a delay slot */
+    SH4_CODE_LITERAL = 1 << 2, /* data read PC-relative, or a switch table */
+    SH4_CODE_TARGET = 1 << 3,  /* a branch leads here */
+    SH4_CODE_START = 1 << 4    /* function or handler start */
+};
+
+/* sh4_sites_find - search an image
+ * im    borrowed until sh4_sites_fini()
+ * cfg   what is known of the board; may not be NULL
+ * out   filled on success; release with sh4_sites_fini()
+ * Returns 0; -ERR_NOMEM; -ERR_FORMAT if the image has no code section with contents. */
+int sh4_sites_find(const struct image *im, const struct sh4_sites_config *cfg, struct sh4_sites *out,
+                   struct err *err);
+
+/* sh4_sites_fini - NULL members are fine; *s is cleared. */
+void sh4_sites_fini(struct sh4_sites *s);
+
+/* sh4_sites_code - enum sh4_code_flag bits of the halfword at addr (any alias); 0 outside code. */
+unsigned sh4_sites_code(const struct sh4_sites *s, uint32_t addr);
+
+/* sh4_sites_opcode - the image's halfword at addr (any alias); false outside code sections. */
+bool sh4_sites_opcode(const struct sh4_sites *s, uint32_t addr, uint16_t *opcode);
+
+/* sh4_sites_may_block - true if SR.BL may be 1 when the instruction at addr runs, or addr is no
+ * instruction the search reached. *by (may be NULL): function whose entry state is the reason. */
+bool sh4_sites_may_block(const struct sh4_sites *s, uint32_t addr, uint32_t *by);
+
+/* sh4_sites_at - the site at addr (any alias), or NULL. Valid until sh4_sites_fini(). */
+const struct sh4_site *sh4_sites_at(const struct sh4_sites *s, uint32_t addr);
+
+/* sh4_site_kind_name, sh4_untraced_text - static text, never NULL. */
+const char *sh4_site_kind_name(enum sh4_site_kind kind);
+const char *sh4_untraced_text(enum sh4_untraced why);
+
+#endif

@@ -1,0 +1,360 @@
+/* Finds the instructions of an image by following control flow from function starts. What lies behind
+ * a call is followed last: by then the literal pools that a call without return may be followed by
+ * are known, and a run that falls into data is thrown away whole. */
+#include "targets/sh4/trace/walk.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "probe/base/bytes.h"
+#include "targets/sh4/isa.h"
+
+bool walk_grow(struct sh4_walk *w, void **p, size_t n, size_t *cap, size_t size)
+{
+    if (n < *cap)
+        return true;
+    size_t want = *cap ? *cap * 2 : 64;
+    void *q = realloc(*p, want * size);
+    if (!q) {
+        w->nomem = true;
+        return false;
+    }
+    *p = q;
+    *cap = want;
+    return true;
+}
+
+bool walk_find(const struct sh4_walk *w, uint32_t addr, struct walk_at *at)
+{
+    if (addr & 1)
+        return false;
+    for (size_t i = 0; i < w->nspans; i++) {
+        uint32_t off = (addr & WALK_PHYS) - (w->span[i].base & WALK_PHYS);
+        if (off < w->span[i].size) {
+            *at = (struct walk_at){ &w->span[i], off / 2 };
+            return true;
+        }
+    }
+    return false;
+}
+
+uint16_t walk_opcode(const struct sh4_walk *w, const struct walk_at *at)
+{
+    return get16(at->span->data + at->index * 2, w->big);
+}
+
+uint32_t walk_address(const struct walk_at *at)
+{
+    return at->span->base + (uint32_t)at->index * 2;
+}
+
+bool walk_read(const void *ctx, uint32_t addr, unsigned bytes, uint32_t *value)
+{
+    const struct sh4_walk *w = ctx;
+    struct walk_at at;
+    if (!walk_find(w, addr & ~1u, &at))
+        return false;
+    size_t off = at.index * 2 + (addr & 1);
+    const uint8_t *p = at.span->data + off;
+    if (off + bytes > at.span->size)
+        return false;
+    *value = bytes == 1 ? *p : bytes == 2 ? get16(p, w->big) : get32(p, w->big);
+    return true;
+}
+
+static void push(struct sh4_walk *w, struct walk_queue *q, uint32_t addr, uint32_t func)
+{
+    if (walk_grow(w, (void **)&q->item, q->n, &q->cap, sizeof *q->item))
+        q->item[q->n++] = (struct walk_item){ addr, func };
+}
+
+uint32_t walk_function(struct sh4_walk *w, uint32_t addr)
+{
+    struct walk_at at;
+    if (!walk_find(w, addr, &at))
+        return SH4_NO_FUNCTION;
+    addr = walk_address(&at);
+    uint32_t owner = at.span->owner[at.index];
+    if (owner && w->function[owner - 1].low == addr)
+        return owner - 1;
+    if (at.span->flags[at.index] & SH4_CODE_START)
+        for (size_t i = 0; i < w->nfunctions; i++)
+            if (w->function[i].low == addr)
+                return (uint32_t)i;
+    if (!walk_grow(w, (void **)&w->function, w->nfunctions, &w->function_cap, sizeof *w->function))
+        return SH4_NO_FUNCTION;
+    uint32_t f = (uint32_t)w->nfunctions++;
+    w->function[f] = (struct sh4_function){ .low = addr, .exit_bl = SH4_BL_ENTRY, .blocked_by = SH4_NO_FUNCTION };
+    at.span->flags[at.index] |= SH4_CODE_START;
+    push(w, &w->sure, addr, f);
+    return f;
+}
+
+bool walk_inside(const struct sh4_walk *w, uint32_t f, uint32_t target)
+{
+    const struct sh4_function *fn = &w->function[f];
+    struct walk_at at;
+    uint32_t off = (target & WALK_PHYS) - (fn->low & WALK_PHYS);
+    if (fn->high)
+        return off < fn->high - fn->low;
+    /* Without a size: inside is what no other function starts or owns. */
+    if (!walk_find(w, target, &at) || (off && at.span->flags[at.index] & SH4_CODE_START))
+        return false;
+    return !at.span->owner[at.index] || at.span->owner[at.index] == f + 1;
+}
+
+/* ---- one run: straight-line code up to an unconditional end ---- */
+
+enum { RUN_MAX = 4096 };
+struct run {
+    struct walk_at insn[RUN_MAX]; /* newly claimed halfwords */
+    size_t ninsns;
+    uint32_t literal[RUN_MAX]; /* halfword addresses read as data */
+    size_t nliterals;
+    uint32_t call[RUN_MAX], branch[RUN_MAX];
+    size_t ncalls, nbranches;
+    uint32_t after; /* continuation behind a call, 0 none */
+    bool table;     /* ends in a switch whose table is described here */
+    struct abs_value table_at;
+    uint32_t table_base;
+};
+
+static void claim(struct run *r, const struct walk_at *at)
+{
+    if (r->ninsns < RUN_MAX)
+        r->insn[r->ninsns++] = *at;
+}
+
+static void add(uint32_t *list, size_t *n, uint32_t addr)
+{
+    if (*n < RUN_MAX)
+        list[(*n)++] = addr;
+}
+
+static bool is_literal(const struct run *r, const struct walk_at *at)
+{
+    if (at->span->flags[at->index] & SH4_CODE_LITERAL)
+        return true;
+    for (size_t i = 0; i < r->nliterals; i++)
+        if (r->literal[i] == walk_address(at))
+            return true;
+    return false;
+}
+
+static void note_literal(struct run *r, uint16_t op, uint32_t pc)
+{
+    uint32_t addr;
+    if (!sh4_pc_relative(op, pc, &addr))
+        return;
+    add(r->literal, &r->nliterals, addr);
+    if (op >> 12 == 0xD)
+        add(r->literal, &r->nliterals, addr + 2);
+}
+
+static bool legal(uint16_t op)
+{
+    return sh4_decode(op, false, false) || sh4_decode(op, true, false) || sh4_decode(op, false, true);
+}
+
+/* Where an unconditional or calling instruction leads. Returns false when the run ends here. */
+static void leave(struct sh4_walk *w, struct run *r, const struct sh4_flow *f, uint32_t pc, uint32_t func,
+                  const struct abs_state *s)
+{
+    const struct abs_value *v = &s->r[f->reg];
+    bool known = v->kind == ABS_CONST;
+    uint32_t target = f->kind == SH4_FLOW_CALL_REL || f->kind == SH4_FLOW_JMP_REL ? pc + 4 + v->v : v->v;
+    switch (f->kind) {
+    case SH4_FLOW_CALL:
+        target = f->target;
+        known = true;
+        /* fall through */
+    case SH4_FLOW_CALL_REG: case SH4_FLOW_CALL_REL:
+        if (known)
+            add(r->call, &r->ncalls, target);
+        r->after = pc + 4;
+        break;
+    case SH4_FLOW_BRA:
+        add(r->branch, &r->nbranches, f->target);
+        break;
+    case SH4_FLOW_JMP_REG: case SH4_FLOW_JMP_REL:
+        if (known && walk_inside(w, func, target))
+            add(r->branch, &r->nbranches, target);
+        else if (known)
+            add(r->call, &r->ncalls, target);
+        r->table = v->kind == ABS_TABLE && f->kind == SH4_FLOW_JMP_REL;
+        r->table_at = *v;
+        r->table_base = pc + 4;
+        break;
+    default:
+        break;
+    }
+}
+
+/* Follows straight-line code from addr. Returns false if it ran into data or nonsense. */
+static bool follow(struct sh4_walk *w, struct run *r, uint32_t addr, uint32_t func)
+{
+    struct abs_memory mem = { walk_read, w };
+    struct abs_state s;
+    struct walk_at at;
+    abs_entry(&s);
+    for (uint32_t pc = addr;; pc += 2) {
+        if (!walk_find(w, pc, &at) || is_literal(r, &at))
+            return false;
+        uint8_t flags = at.span->flags[at.index];
+        uint16_t op = walk_opcode(w, &at);
+        if (flags & SH4_CODE_INSN || (pc != addr && flags & SH4_CODE_START)) {
+            add(r->branch, &r->nbranches, pc);
+            return true;
+        }
+        if (!legal(op) || r->ninsns >= RUN_MAX - 4)
+            return false;
+        claim(r, &at);
+        note_literal(r, op, pc);
+        struct sh4_flow f = sh4_flow(op, pc);
+        abs_step(&s, op, pc, &mem, NULL);
+        if (f.kind == SH4_FLOW_NONE)
+            continue;
+        if (f.kind == SH4_FLOW_TRAPA) {
+            r->after = pc + 2;
+            return true;
+        }
+        struct abs_state before = s;
+        if (f.slot) {
+            struct walk_at slot;
+            if (!walk_find(w, pc + 2, &slot) || sh4_slot_illegal(walk_opcode(w, &slot)) ||
+                !legal(walk_opcode(w, &slot)))
+                return false;
+            abs_step(&s, walk_opcode(w, &slot), pc + 2, &mem, NULL);
+        }
+        if (f.kind != SH4_FLOW_BRANCH) {
+            leave(w, r, &f, pc, func, &before);
+            return true;
+        }
+        add(r->branch, &r->nbranches, f.target);
+        pc += f.slot ? 2 : 0;
+    }
+}
+
+static void mark(struct sh4_walk *w, uint32_t addr, uint8_t flag)
+{
+    struct walk_at at;
+    if (walk_find(w, addr, &at))
+        at.span->flags[at.index] |= flag;
+}
+
+static void mark_literal(struct sh4_walk *w, uint32_t addr)
+{
+    struct walk_at at;
+    if (walk_find(w, addr, &at) && !(at.span->flags[at.index] & SH4_CODE_INSN))
+        at.span->flags[at.index] |= SH4_CODE_LITERAL;
+}
+
+/* A switch table ends where its lowest target, other code or other data begins. */
+static void read_table(struct sh4_walk *w, const struct run *r, uint32_t func)
+{
+    const struct abs_value *t = &r->table_at;
+    const struct sh4_function *fn = &w->function[func];
+    uint32_t end = fn->high ? fn->high : t->v + 1024, pos, value;
+    for (pos = t->v; pos < end; pos += t->size) {
+        struct walk_at at;
+        if (!walk_find(w, pos & ~1u, &at) || at.span->flags[at.index] & SH4_CODE_INSN ||
+            !walk_read(w, pos, t->size, &value))
+            return;
+        if (t->size == 1 && !t->zero_extended)
+            value = (uint32_t)(int32_t)(int8_t)value;
+        else if (t->size == 2)
+            value = (uint32_t)(int32_t)(int16_t)value;
+        uint32_t target = r->table_base + value;
+        if (target & 1 || !walk_inside(w, func, target) || !walk_find(w, target, &at))
+            return;
+        if (target > t->v && target < end)
+            end = target;
+        mark_literal(w, pos & ~1u);
+        if (t->size == 4)
+            mark_literal(w, pos + 2);
+        mark(w, target, SH4_CODE_TARGET);
+        push(w, &w->sure, target, func);
+    }
+}
+
+static void commit(struct sh4_walk *w, const struct run *r, uint32_t func)
+{
+    for (size_t i = 0; i < r->ninsns; i++) {
+        const struct walk_at *at = &r->insn[i];
+        at->span->flags[at->index] |= SH4_CODE_INSN;
+        at->span->owner[at->index] = func + 1;
+        struct sh4_flow f = sh4_flow(walk_opcode(w, at), walk_address(at));
+        struct walk_at slot;
+        if (f.slot && walk_find(w, walk_address(at) + 2, &slot)) {
+            slot.span->flags[slot.index] |= SH4_CODE_SLOT;
+            if (!slot.span->owner[slot.index])
+                slot.span->owner[slot.index] = func + 1;
+        }
+    }
+    for (size_t i = 0; i < r->nliterals; i++)
+        mark_literal(w, r->literal[i]);
+    for (size_t i = 0; i < r->ncalls; i++)
+        walk_function(w, r->call[i]);
+    for (size_t i = 0; i < r->nbranches; i++) {
+        mark(w, r->branch[i], SH4_CODE_TARGET);
+        push(w, &w->sure, r->branch[i], func);
+    }
+    if (r->after)
+        push(w, &w->later, r->after, func);
+    if (r->table)
+        read_table(w, r, func);
+}
+
+static bool pop(struct sh4_walk *w, struct walk_item *item)
+{
+    struct walk_queue *q = w->sure.head < w->sure.n ? &w->sure : &w->later;
+    if (q->head >= q->n)
+        return false;
+    *item = q->item[q->head++];
+    if (q->head == q->n)
+        q->head = q->n = 0;
+    return true;
+}
+
+void walk_run(struct sh4_walk *w)
+{
+    struct run *r = malloc(sizeof *r);
+    struct walk_item item;
+    if (!r) {
+        w->nomem = true;
+        return;
+    }
+    while (!w->nomem && pop(w, &item)) {
+        struct walk_at at;
+        if (!walk_find(w, item.addr, &at))
+            continue;
+        uint8_t flags = at.span->flags[at.index];
+        if (flags & SH4_CODE_INSN)
+            continue;
+        r->ninsns = r->nliterals = r->ncalls = r->nbranches = 0;
+        r->after = 0;
+        r->table = false;
+        if (follow(w, r, walk_address(&at), item.func))
+            commit(w, r, item.func);
+        else
+            w->discarded++;
+    }
+    free(r);
+}
+
+void walk_free(struct sh4_walk *w)
+{
+    if (!w)
+        return;
+    for (size_t i = 0; i < w->nspans; i++) {
+        free(w->span[i].flags);
+        free(w->span[i].owner);
+        free(w->span[i].state);
+    }
+    free(w->span);
+    free(w->function);
+    free(w->sure.item);
+    free(w->later.item);
+    free(w->state);
+    free(w);
+}

@@ -1,0 +1,66 @@
+/* The code map behind the site search: one flag byte, owner and state index per halfword of every
+ * code section. Private to sites.c and walk.c. */
+#ifndef TARGETS_SH4_TRACE_WALK_H
+#define TARGETS_SH4_TRACE_WALK_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "targets/image.h"
+#include "targets/sh4/trace/absint.h"
+#include "targets/sh4/trace/sites.h"
+
+enum { WALK_PHYS = 0x1FFFFFFF }; /* aliases differ above these bits */
+
+struct walk_span {
+    uint32_t base, size; /* bytes */
+    const uint8_t *data;
+    uint8_t *flags;  /* enum sh4_code_flag per halfword */
+    uint32_t *owner; /* function index + 1 per halfword, 0 none */
+    uint32_t *state; /* index + 1 into states per halfword, 0 none */
+};
+
+struct walk_item {
+    uint32_t addr, func;
+};
+struct walk_queue {
+    struct walk_item *item;
+    size_t head, n, cap;
+};
+
+/* One instruction's place in the map. */
+struct walk_at {
+    struct walk_span *span;
+    size_t index;
+};
+
+struct sh4_walk {
+    bool big;
+    struct walk_span *span;
+    size_t nspans;
+    struct sh4_function *function;
+    size_t nfunctions, function_cap;
+    struct walk_queue sure, later; /* later: behind a call, which may not return */
+    struct abs_state *state;
+    size_t nstates, state_cap;
+    size_t discarded;
+    bool nomem;
+};
+
+bool walk_find(const struct sh4_walk *w, uint32_t addr, struct walk_at *at);
+uint16_t walk_opcode(const struct sh4_walk *w, const struct walk_at *at);
+uint32_t walk_address(const struct walk_at *at);
+/* Grows *p (elements of `size` bytes) so that n more fit; false and w->nomem when memory is short. */
+bool walk_grow(struct sh4_walk *w, void **p, size_t n, size_t *cap, size_t size);
+/* Index of the function that starts at addr, made if it is not known; SH4_NO_FUNCTION outside code. */
+uint32_t walk_function(struct sh4_walk *w, uint32_t addr);
+/* Reads image bytes of code sections, for abs_step. ctx is the struct sh4_walk. */
+bool walk_read(const void *ctx, uint32_t addr, unsigned bytes, uint32_t *value);
+/* Follows everything queued until nothing is left. */
+void walk_run(struct sh4_walk *w);
+/* True if target belongs to function f itself (no call or tail call). */
+bool walk_inside(const struct sh4_walk *w, uint32_t f, uint32_t target);
+void walk_free(struct sh4_walk *w);
+
+#endif
