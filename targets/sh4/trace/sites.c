@@ -27,6 +27,7 @@ struct search {
     size_t work_n, work_cap;
     struct walk_item *work;
     uint8_t *exit; /* effect on SR.BL of each function as this round finds it */
+    uint8_t *within; /* every BL state met in each function */
     size_t nexit;
     bool emitting; /* last pass: record sites, edges, escapes */
 };
@@ -130,6 +131,8 @@ static void reach(struct search *s, uint32_t addr, uint32_t func, const struct a
     changed = fresh || abs_join(have, &in, lost, &nlost);
     for (unsigned i = 0; i < nlost; i++) /* a constant forgotten by merging may be used in any way */
         note_escape(s, lost[i]);
+    if (owner < s->nexit)
+        s->within[owner] |= in.bl;
     if (changed)
         enqueue(s, walk_address(&at), owner);
 }
@@ -337,8 +340,6 @@ static void flow_block(struct search *s, uint32_t addr, uint32_t func)
     }
 }
 
-/* Targets of switch tables have no predecessor the data flow can name: they start with nothing known
- * and every BL state the function may be in. */
 static void start_states(struct search *s)
 {
     struct abs_state entry;
@@ -347,18 +348,8 @@ static void start_states(struct search *s)
         reach(s, s->w->function[i].low, (uint32_t)i, &entry);
 }
 
-static uint8_t bl_within(const struct search *s, uint32_t func)
-{
-    uint8_t bl = 0;
-    const struct sh4_walk *w = s->w;
-    for (size_t i = 0; i < w->nspans; i++)
-        for (size_t k = 0; k < w->span[i].size / 2; k++)
-            if (w->span[i].state[k] && w->span[i].owner[k] == func + 1)
-                bl |= w->state[w->span[i].state[k] - 1].bl;
-    return bl ? bl : (uint8_t)SH4_BL_ENTRY;
-}
-
-/* Leaders the flow did not reach (switch cases, code behind computed jumps). Returns how many. */
+/* Leaders the flow did not reach (switch cases, code behind computed jumps): nothing is known there, and
+ * SR.BL may be whatever it was anywhere in the function. Returns how many there were. */
 static size_t start_orphans(struct search *s)
 {
     struct sh4_walk *w = s->w;
@@ -370,7 +361,8 @@ static size_t start_orphans(struct search *s)
                 continue;
             struct abs_state st;
             abs_entry(&st);
-            st.bl = bl_within(s, sp->owner[k] - 1);
+            uint8_t within = sp->owner[k] <= s->nexit ? s->within[sp->owner[k] - 1] : 0;
+            st.bl = within ? within : (uint8_t)SH4_BL_ENTRY;
             reach(s, sp->base + (uint32_t)k * 2, sp->owner[k] - 1, &st);
             n++;
         }
@@ -400,10 +392,11 @@ static bool flow_round(struct search *s, bool widen)
     size_t n = w->nfunctions;
     bool changed = false;
     free(s->exit);
+    free(s->within);
     s->exit = calloc(n ? n : 1, 1);
-    s->nexit = s->exit ? n : 0;
-    if (!s->exit)
-        w->nomem = true;
+    s->within = calloc(n ? n : 1, 1);
+    s->nexit = s->exit && s->within ? n : 0;
+    w->nomem |= !s->exit || !s->within;
     clear_states(w);
     start_states(s);
     drain(s);
@@ -583,6 +576,7 @@ static void give(struct search *s, struct sh4_sites *out)
         out->text_high = s->site[s->nsites - 1].addr + 4;
     }
     free(s->exit);
+    free(s->within);
     free(s->edge);
     free(s->escaped);
     free(s->work);
@@ -614,6 +608,7 @@ int sh4_sites_find(const struct image *im, const struct sh4_sites_config *cfg, s
     return 0;
 nomem:
     free(s.exit);
+    free(s.within);
     free(s.edge);
     free(s.escaped);
     free(s.work);

@@ -144,7 +144,8 @@ static bool is_literal(const struct run *r, const struct walk_at *at)
 static void note_literal(struct run *r, uint16_t op, uint32_t pc)
 {
     uint32_t addr;
-    if (!sh4_pc_relative(op, pc, &addr))
+    /* MOVA only makes an address, often one of code. */
+    if (op >> 8 == 0xC7 || !sh4_pc_relative(op, pc, &addr))
         return;
     add(r->literal, &r->nliterals, addr);
     if (op >> 12 == 0xD)
