@@ -152,7 +152,7 @@ static const char startup[] =
     "main: sts.l pr,@-r15\n mov.l m_f,r1\n"
     "m_call: jsr @r1\n nop\n"
     "lds.l @r15+,pr\n m_rts: rts\n nop\n .align 2\n m_f: .long f\n"
-    "f: f_rts: rts\n nop\n";
+    "f: nop\n f_rts: rts\n nop\n";
 
 static void bl__startup_until_sr_is_set__is_left_alone(void **state)
 {
@@ -187,7 +187,7 @@ static void bl__set_restored_and_called_through_pointers__closure_is_left_alone(
          "l_bl: .long 0x10000000\n l_a: .long a\n l_b: .long b\n"
          "a: mov.l @r4,r0\n"
          "a_ind: jmp @r0\n nop\n" /* unknown: every function whose address is taken */
-         "b: mov.l b_c,r4\n rts\n nop\n .align 2\n b_c: .long c\n"
+         "b: mov.l b_c,r0\n rts\n nop\n .align 2\n b_c: .long c\n"
          "c: rts\n nop\n"
          "d: rts\n nop\n", &open_entry);
     static const struct { const char *label; enum sh4_untraced why; } rows[] = {
@@ -230,7 +230,7 @@ static void vbr__accesses_and_handlers__found_whatever_bl(void **state)
          "main: mov.l l_v,r0\n m_ldc: ldc r0,vbr\n m_stc: stc vbr,r1\n m_stcl: stc.l vbr,@-r15\n"
          "m_ldcl: ldc.l @r15+,vbr\n m_rts: rts\n nop\n .align 2\n l_v: .long vec\n"
          ".align 4\n vec: .space 1536\n"
-         "hand: h_call: bsr f\n nop\n h_rte: rte\n nop\n"
+         "hand: nop\n h_call: bsr f\n nop\n h_rte: rte\n nop\n"
          "f: rts\n nop\n", &open_entry);
     assert_int_equal(asm_label(&p.asmp, "hand"), asm_label(&p.asmp, "vec") + 0x600);
     assert_int_equal(site(&p, "m_ldc")->kind, SH4_SITE_LDC_VBR);
