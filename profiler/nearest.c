@@ -1,4 +1,4 @@
-#include "profiler/cli/nearest.h"
+#include "profiler/nearest.h"
 
 #include <ctype.h>
 #include <stdbool.h>

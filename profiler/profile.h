@@ -1,0 +1,119 @@
+/* The result: functions and the call-path tree with their counts, ready for every view and export.
+ * Built from a call tree, or read from a .prf. */
+#ifndef PROFILER_PROFILE_H
+#define PROFILER_PROFILE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "probe/base/err.h"
+#include "profiler/arena.h"
+#include "profiler/calltree.h"
+#include "profiler/symbols.h"
+
+#define PROFILE_NO_PARENT UINT32_MAX
+enum { PROFILE_NOT_CACHED = 0xFFFF };
+
+enum profile_type { PROFILE_STATISTICAL = 1, PROFILE_TRACE = 2 }; /* numbers of the .prf */
+
+/* What a function is; numbers of the .prf, appendix B "Function Description". */
+enum profile_description {
+    PROFILE_UNKNOWN,
+    PROFILE_FUNCTION,
+    PROFILE_VECTOR,        /* interrupt or exception, unknown offset from VBR */
+    PROFILE_EXCEPTION_100, /* exception, VBR + 0x100 */
+    PROFILE_EXCEPTION_400, /* TLB miss, VBR + 0x400 */
+    PROFILE_INTERRUPT_600, /* interrupt, VBR + 0x600 */
+    PROFILE_EXCEPTION_DBR,
+    PROFILE_USER_BLOCK
+};
+
+/* Strings belong to the profile. Counters of a statistical profile are 0. */
+struct profile_function {
+    const char *name;      /* for people: demangled, or "0x0c010120" */
+    const char *linkage;   /* linker's name; "" if none */
+    const char *qualified; /* told apart from namesakes: "list.c:walk"; "" if the name is unique */
+    const char *file;      /* NULL if unknown */
+    int line;              /* 0 if unknown */
+    uint64_t low, high;    /* [low, high); equal for what has no address */
+    uint64_t hits;
+    uint64_t c1, c1_children; /* self; with everything called (recursion counted once) */
+    uint64_t c2, c2_children;
+    uint16_t cache_line;   /* (low >> 5) & 255, or PROFILE_NOT_CACHED */
+    uint8_t description;   /* enum profile_description */
+    bool doubtful, tagged;
+};
+
+/* One call path. Parents come before children. */
+struct profile_node {
+    uint32_t parent;   /* index, or PROFILE_NO_PARENT */
+    uint32_t function; /* index into functions */
+    uint64_t hits;
+    uint64_t c1, c1_children;
+    uint64_t c2, c2_children;
+    bool doubtful;
+};
+
+/* 0 = counter not used. Names are borrowed from whoever filled them (static tables). */
+struct profile_counter {
+    uint16_t code;
+    const char *name; /* "elapsed-time" */
+    const char *unit; /* "cycles" or "count" */
+};
+
+/* About the run. profile_build() copies the strings; NULL where not known. */
+struct profile_info {
+    const char *target, *probe, *elf;
+    uint8_t build_id[20];
+    size_t build_id_len;
+    struct profile_counter counter[2];
+    uint64_t target_cycles; /* elapsed on the target while active, agent included; 0 unknown */
+    uint64_t agent_cycles;  /* of those, spent by the agent */
+    uint64_t host_ns;       /* elapsed on the host */
+    int64_t when;           /* seconds since 1970 UTC of the start; 0 unknown */
+    uint64_t events, lost, doubtful; /* coverage */
+    bool lost_is_bound;
+    uint64_t gap_c1;        /* counter 1 steps during which events were lost */
+    uint64_t passes;        /* start/stop pairs completed */
+    bool icache_enabled;    /* of the target, when profiled */
+    bool cache_by_address;  /* profile_build(): P2 and above are not cacheable (SH-4 address map) */
+    const char *note;       /* what the user should know (trace_status.note) */
+};
+
+struct profile {
+    enum profile_type type;
+    struct profile_info info;
+    struct profile_function *functions; /* sorted by low */
+    size_t nfunctions;
+    struct profile_node *nodes; /* empty for a statistical profile */
+    size_t nnodes;
+    uint64_t total_hits, total_c1, total_c2;
+    struct arena arena; /* owns all of the above */
+};
+
+/* profile_build - resolve a call tree into a profile
+ * t      any state; not changed
+ * syms   names and ranges; NULL: functions are named by address
+ * info   copied; its events, lost, doubtful, gap_c1 and passes are taken from the tree's stats unless set
+ * out    caller frees with profile_free()
+ * A function's range without symbols runs to the next known entry or the end of its section.
+ * Returns 0 or -ERR_NOMEM. */
+int profile_build(const struct calltree *t, const struct symbols *syms, const struct profile_info *info,
+                  struct profile **out, struct err *err);
+
+/* profile_new - an empty profile for readers of files; 0 or -ERR_NOMEM. */
+int profile_new(struct profile **out, struct err *err);
+
+/* profile_free - NULL is fine. */
+void profile_free(struct profile *p);
+
+/* profile_first_child, profile_next_sibling - walk the tree without allocation: nodes are stored in
+ * pre-order, so the children of i are found by skipping subtrees. Return nnodes when there is none. */
+size_t profile_first_child(const struct profile *p, size_t i);
+size_t profile_next_sibling(const struct profile *p, size_t i);
+
+/* profile_subtree_end - index just behind node i's last descendant. O(subtree). */
+size_t profile_subtree_end(const struct profile *p, size_t i);
+
+#endif

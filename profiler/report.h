@@ -1,0 +1,57 @@
+/* Terminal reports: function list, tree, totals. At most `width` columns, plain text; colour only if asked. */
+#ifndef PROFILER_REPORT_H
+#define PROFILER_REPORT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "profiler/filter.h"
+#include "profiler/profile.h"
+#include "targets/target.h"
+
+enum report_sort {
+    REPORT_SORT_C1, /* default */
+    REPORT_SORT_HITS,
+    REPORT_SORT_C1_CHILDREN,
+    REPORT_SORT_C2,
+    REPORT_SORT_C2_CHILDREN,
+    REPORT_SORT_CACHE_LINE,
+    REPORT_SORT_NAME,
+    REPORT_SORT_ADDRESS
+};
+
+/* Zero is a good default. */
+struct report_options {
+    unsigned width;          /* columns; 0: 80. At least 40. */
+    bool color;              /* ANSI: doubtful values red; only for a terminal that wants it */
+    bool ascii;              /* tree without box-drawing characters */
+    enum report_sort sort;
+    bool ascending;          /* names, addresses and cache lines are ascending unless this is set, counts the other way */
+    struct threshold hits;   /* only functions (call paths) whose hits meet it */
+    bool all;                /* also functions that were never hit (default: only hit ones) */
+    const struct symbols *symbols; /* source of the never-hit functions for `all`; may be NULL */
+    size_t limit;            /* rows; 0: all */
+};
+
+/* report_sort_parse - "hits", "c1", "c1+children" (also "c1-children"), "c2", "c2+children", "line", "name",
+ * "address"; -ERR_USAGE with the list in the hint. */
+int report_sort_parse(const char *text, enum report_sort *out, struct err *err);
+
+/* report_functions - one row per function: hits, hits %, C1, C1+children, C2, C2+children, cache line, '?' if
+ * doubtful, name; statistical profiles show hits only. Then what was left out by the threshold. */
+void report_functions(const struct profile *p, const struct report_options *o, const struct text_sink *out);
+
+/* report_tree - one row per call path, indented; children in the order of C1+children. */
+void report_tree(const struct profile *p, const struct report_options *o, const struct text_sink *out);
+
+/* report_summary - totals, coverage (events, lost, doubtful), passes, slow-down, counters; a few lines. */
+void report_summary(const struct profile *p, const struct report_options *o, const struct text_sink *out);
+
+/* report_number - a count in at most 7 columns: "12345", "1.234M"; exact up to 99999. Returns buf. */
+char *report_number(unsigned long long value, char *buf, size_t cap);
+
+/* report_name - a demangled name in at most `columns`: template arguments, then parameters, then the front of
+ * the scope give way to "..". Returns buf. */
+char *report_name(const char *name, size_t columns, char *buf, size_t cap);
+
+#endif
