@@ -1,0 +1,45 @@
+/* The on-target debug kernel as data: what build.sh makes of kernel.S. See docs/sh4-agent.md. */
+#ifndef TARGETS_SH4_AGENT_AGENT_H
+#define TARGETS_SH4_AGENT_AGENT_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* One layout of the kernel. All names but the first ones are offsets in bytes from its base. */
+struct sh4_agent_layout {
+    const uint8_t *code[2]; /* little-endian, big-endian image */
+    uint32_t size;
+    uint32_t base;          /* where it was linked */
+    const uint16_t *relocs; /* offsets of 32-bit words that hold addresses, to be moved with the base */
+    size_t nrelocs;
+    uint16_t op_read, op_write, op_poke, op_go;          /* requests */
+    uint16_t ref_call, ref_read, ref_write, ref_poke;    /* what routine offsets in requests are relative to */
+    uint16_t ld1, ld2, ld4, st1, st2, st4, purge;        /* accesses */
+    uint16_t tx, rx, sync, wait, idle, debug_entry, entry2, debug_general; /* for code added later */
+    uint16_t step_words, save_area, save_r0, save_mask, save_top, overlay, hook_vbr, own_vbr, kern_end;
+};
+
+/* In ASERAM at 0xFC000000, 1 KB; never moved. */
+extern const struct sh4_agent_layout sh4_agent_ase;
+/* In RAM, any 1 KB aligned address; what a program links in or a loader puts there. */
+extern const struct sh4_agent_layout sh4_agent_ram;
+
+/* Words of the protocol. */
+#define SH4_AGENT_POLL 0x0000005Au  /* host: anything to say? */
+#define SH4_AGENT_READY (~SH4_AGENT_POLL) /* kernel: the reply starts at the next word */
+#define SH4_AGENT_VERSION 1u        /* low bits of the word that says "halted"; the rest is the base */
+#define SH4_AGENT_ID 0x53483441u    /* word at base + 4 of the RAM layout; + 8: version */
+
+/* Words of the save area, in this order from save_area on. */
+enum sh4_save {
+    SH4_SAVE_KIND, SH4_SAVE_BRCR_SEEN, SH4_SAVE_BRCR, SH4_SAVE_BBRB, SH4_SAVE_BBRA, SH4_SAVE_PMCR2,
+    SH4_SAVE_PMCR1, SH4_SAVE_FPSCR, SH4_SAVE_FPUL, SH4_SAVE_BANK0, /* 8 words */
+    SH4_SAVE_BANK1_R0 = SH4_SAVE_BANK0 + 8, SH4_SAVE_MASK, SH4_SAVE_BANK1_R1, /* 7 words */
+    SH4_SAVE_R8 = SH4_SAVE_BANK1_R1 + 7, /* 7 words */
+    SH4_SAVE_MACL = SH4_SAVE_R8 + 7, SH4_SAVE_MACH, SH4_SAVE_PR, SH4_SAVE_GBR, SH4_SAVE_DBR, SH4_SAVE_VBR,
+    SH4_SAVE_SR, SH4_SAVE_SSR, SH4_SAVE_SPC, SH4_SAVE_R15, SH4_SAVE_WORDS
+};
+/* SH4_SAVE_KIND: how the kernel was entered. */
+enum sh4_entry { SH4_ENTRY_ASE, SH4_ENTRY_EXCEPTION, SH4_ENTRY_INTERRUPT, SH4_ENTRY_STEPPED };
+
+#endif

@@ -1,0 +1,505 @@
+! The debug kernel: the part of the on-target agent that halts, resumes, steps and moves words.
+!
+! One source, two layouts:
+!   ASE=1  1 KB of ASERAM at 0xFC000000, entered by an ASE break or ASE boot at offset 0. Addresses there
+!          count modulo 0x400, so VBR = base+0x40 puts the vectors at 0x140, 0x040 (0x440) and 0x240 (0x640).
+!   ASE=0  RAM at any address: VBR = base, vectors at 0x100, 0x400 and 0x600; agent_init installs it.
+! While the kernel itself runs VBR is 0x20 higher: its own faults meet handlers of their own, so no flag has to
+! be tested on the program's exceptions. Pieces of code fill the room between the vectors: hence the order.
+!
+! The word protocol, the save area and every routine are described in docs/sh4-agent.md.
+!
+! Registers while talking to the host (bank 1, all saved before):
+!   r14 SDDR   r13 status   r12 marker of this request   r11 checksum   r10 POLL   r9 go   r0-r8 free
+
+        .text
+        .global kern_base, hook_vbr, own_vbr, kern_end, reach
+        .global op_read, op_write, op_poke, op_go, ref_call, ref_read, ref_write, ref_poke
+        .global ld1, ld2, ld4, st1, st2, st4, purge
+        .global tx, rx, sync, wait, idle, debug_entry, entry2, debug_general
+        .global step_words, save_area, save_r0, save_mask, save_top, overlay
+
+        .equ POLL,    0x5A              ! host: anything to say?   its complement: the reply starts next
+        .equ VERSION, 1
+.if ASE
+        .equ VBASE,   0x040
+.else
+        .equ VBASE,   0x000
+.endif
+
+        ! Start of every way in: r0 goes to its place in the save area, r15 (held by SGR) points there.
+        .macro  SPILL_R0 target
+.if ASE
+        mov.l   l_r0,r15
+        bra     \target
+        mov.l   r0,@r15
+.else
+        mov.l   1f,r15
+        bra     \target
+        mov.l   r0,@r15
+        .align  2
+1:      .long   save_r0
+.endif
+        .endm
+
+kern_base:
+.if ASE
+        mov.l   l_r0,r15
+        mov.l   r0,@r15
+        bra     debug_entry
+        mov     #0,r0
+.else
+        bra     agent_init
+        nop
+        .long   0x53483441
+        .long   VERSION
+        .org    0x100
+        SPILL_R0 hook_gen
+        .org    0x120
+        bra     own_fault
+        nop
+        .org    0x400
+        SPILL_R0 hook_tlb
+        .org    0x420
+        bra     own_fault
+        nop
+        .org    0x600
+        SPILL_R0 hook_int
+        .org    0x620
+        rte
+        nop
+.endif
+
+! --- words in and out -------------------------------------------------------------------------------
+! rx: r0 = next word from the host; the marker written back says it was taken.
+rx:     mov.l   @r14,r0
+        cmp/eq  r12,r0
+        bt      rx
+        mov.l   r12,@r14
+        rotl    r11
+        rts
+        add     r0,r11
+
+! tx: send r0. A word that would look like POLL is sent wrong on purpose: the checksum then fails and
+! the host asks again under another marker. Returns when the host has taken it. Clobbers r1.
+tx:     rotl    r11
+        add     r0,r11
+        xor     r12,r0
+        cmp/eq  r10,r0
+        movt    r1
+        add     r1,r0
+        mov.l   r0,@r14
+1:      mov.l   @r14,r1
+        cmp/eq  r0,r1
+        bt      1b
+        rts
+        nop
+
+! op_poke(r4 address, r5 routine, r6 value): one store whose value is under the request's checksum
+op_poke:
+        braf    r5
+        mov     r6,r0
+ref_poke:
+ld2:    mov.w   @r4+,r0
+        rts
+        nop
+.if ASE
+        .org    0x040
+        SPILL_R0 hook_tlb
+.endif
+! sync: wait for the host's next update, so that a word written now has a whole scan's time.
+sync:   not     r10,r2
+        mov.l   r2,@r14
+1:      mov.l   @r14,r1
+        cmp/eq  r2,r1
+        bt      1b
+        rts
+        nop
+ld4:    mov.l   @r4+,r0
+        rts
+        nop
+.if ASE
+        .org    0x060
+        bra     own_fault
+        nop
+.endif
+! --- requests ---------------------------------------------------------------------------------------
+wait:   mov.l   l_sddr,r14
+        mov     #POLL,r10
+idle:   mov.l   l_base,r12              ! "halted": our address, and the version in its low bits
+1:      mov.l   r12,@r14
+2:      mov.l   @r14,r0
+        cmp/eq  r12,r0
+        bt      2b
+        cmp/eq  r10,r0
+        bt      1b
+        not     r0,r12                  ! the marker; first word of a request is its complement
+        mov.l   r12,@r14
+        mov     r12,r11                 ! the checksum starts from it: it is the sequence number too
+        bsr     rx
+        mov     #0,r13
+        bsr     rx
+        mov     r0,r8                   ! routine, relative to ref_call
+        bsr     rx
+        mov     r0,r4
+        bsr     rx
+        mov     r0,r5
+        mov     r0,r6
+        bsr     rx
+        mov     r11,r7
+        cmp/eq  r0,r7
+        bf      idle                    ! damaged: nothing was done, the host sees us idle
+        bsrf    r8
+        mov     #0,r9
+ref_call:
+        bsr     sync
+        nop
+        bsr     tx
+        nop
+read_end:
+        bsr     tx
+        mov     r13,r0
+        bsr     tx
+        mov     r11,r0
+        tst     r9,r9
+        bt      idle
+        bra     resume
+        nop
+
+! op_write(r4 address, r5 routine of st1/st2/st4, r6 count), then the words and their checksum
+op_write:
+        sts     pr,r3
+1:      bsr     rx
+        nop
+        bsrf    r5
+        dt      r6
+ref_write:
+        tst     r6,r6
+        bf      1b
+        bsr     rx
+        mov     r11,r7
+        cmp/eq  r0,r7
+        bt      1f
+        mov     #1,r13                  ! data damaged on the wire
+1:      lds     r3,pr
+        rts
+        nop
+
+! op_read(r4 address, r5 routine of ld1/ld2/ld4, r6 count)
+op_read:
+        bsr     sync
+        nop
+1:      bsrf    r5
+        nop
+ref_read:
+        bsr     tx
+        dt      r6                      ! tx keeps r6 but not T
+        tst     r6,r6
+        bf      1b
+        bra     read_end
+        nop
+
+! op_go(r4 lo, r5 hi, r6 pc): resume as the save area says. pc != 0: UBC channel A there, and again while
+! lo <= pc < hi without asking the host.
+op_go:  mov.l   l_step,r1
+        mov.l   r4,@r1
+        mov.l   r5,@(4,r1)
+        mov.l   r6,@(8,r1)
+        rts
+        mov     #1,r9
+
+! A fault of the kernel's own access: note the code, go on behind the instruction
+own_fault:
+        stc     spc,r15
+        add     #2,r15
+        ldc     r15,spc
+        mov.l   l_tra,r15
+        mov.l   @(4,r15),r13            ! EXPEVT
+        stc     sgr,r15
+        rte
+        nop
+ld1:    mov.b   @r4+,r0
+        rts
+        nop
+! --- ways in ----------------------------------------------------------------------------------------
+! General exception of the program: ours are user breaks, breakpoints (TRAPA #0x20), and what save_mask asks for
+! (bit = EXPEVT >> 5, modulo 32).
+hook_gen:
+        mov.l   l_tra,r0
+        mov.l   @(4,r0),r0              ! EXPEVT
+        mov.l   @(4,r15),r15            ! mask
+        shlr2   r0
+        shlr2   r0
+        shlr    r0
+        and     #31,r0
+        neg     r0,r0
+        shld    r0,r15
+        shlr    r15
+        bt      debug_general
+        cmp/eq  #-11,r0                 ! TRAPA
+        bf/s    forward8
+        mov     #1,r0
+        mov.l   l_tra,r0
+        mov.l   @r0,r0
+        shlr2   r0
+        cmp/eq  #0x20,r0
+        bt      debug_general
+        bra     forward8
+        mov     #1,r0
+.if ASE
+        .org    0x140
+        SPILL_R0 hook_gen
+.endif
+debug_general:                          ! also for code with hooks of its own: r0 is in save_r0, r15 in SGR
+        bra     debug_entry
+        mov     #1,r0
+
+! Exception that the debugger does not take: on to the program's own vector, DBR + r0*256, with every register
+! as it was (r0 is kept in its place of the save area, r15 in SGR).
+forward8:
+        shll8   r0
+forward:
+        stc     dbr,r15
+        add     r0,r15
+        mov.l   l_r0,r0
+        mov.l   @r0,r0
+        jmp     @r15
+        stc     sgr,r15
+hook_tlb:
+        bra     forward8
+        mov     #4,r0
+.if ASE
+        .org    0x160
+        bra     own_fault
+        nop
+.endif
+hook_int:
+        mov     #6,r0
+        shll8   r0
+        mov.l   l_tra,r15
+        mov.l   @(8,r15),r15            ! INTEVT
+        cmp/eq  r0,r15                  ! 0x600: H-UDI
+        bf      forward
+        mov     #2,r0
+
+! debug_entry: r0 = how we came in; the program's r0 is in its place of the save area, r15 in SGR
+debug_entry:
+        mov.l   l_top,r15
+        stc.l   sgr,@-r15
+        stc.l   spc,@-r15
+        stc.l   ssr,@-r15
+        stc.l   sr,@-r15
+entry2: stc.l   vbr,@-r15
+        stc.l   dbr,@-r15
+        stc.l   gbr,@-r15
+        sts.l   pr,@-r15
+        sts.l   mach,@-r15
+        sts.l   macl,@-r15
+        mov.l   r14,@-r15
+        mov.l   r13,@-r15
+        mov.l   r12,@-r15
+        mov.l   r11,@-r15
+        mov.l   r10,@-r15
+        mov.l   r9,@-r15
+        mov.l   r8,@-r15
+        mov.l   r7,@-r15
+        mov.l   r6,@-r15
+        mov.l   r5,@-r15
+        mov.l   r4,@-r15
+        mov.l   r3,@-r15
+        mov.l   r2,@-r15
+        mov.l   r1,@-r15
+        add     #-8,r15                 ! mask and r0 are there
+        stc.l   r7_bank,@-r15
+        stc.l   r6_bank,@-r15
+        stc.l   r5_bank,@-r15
+        stc.l   r4_bank,@-r15
+        stc.l   r3_bank,@-r15
+        stc.l   r2_bank,@-r15
+        stc.l   r1_bank,@-r15
+        stc.l   r0_bank,@-r15
+        ! faults of our own are caught from here on; interrupts masked, FPU reachable
+        mov.l   l_base,r1
+        add     #VBASE+0x20-VERSION,r1
+        ldc     r1,vbr
+        mov.l   l_sr,r1
+        ldc     r1,sr
+        sts.l   fpul,@-r15
+        sts.l   fpscr,@-r15
+        mov     r0,r4
+        mov.l   l_tra,r1
+        add     #100,r1                 ! PMCR1; PMCR2 is 4 higher
+        mov     #-64,r2
+        shll8   r2                      ! 0xFFFFC000: PMEN and PMST both set
+        mov     #32,r3
+        shll8   r3                      ! PMCLR stops a running counter but clears a stopped one
+        mov.w   @r1,r0
+        mov.l   r0,@-r15
+        cmp/hs  r2,r0
+        bf      1f
+        mov.w   r3,@r1
+1:      mov.w   @(4,r1),r0
+        mov.l   r0,@-r15
+        cmp/hs  r2,r0
+        bf      1f
+        mov     r3,r0
+        mov.w   r0,@(4,r1)
+1:      mov.l   l_ubc,r1
+        add     #-12,r15                ! what the host wants in BBRA, BBRB, BRCR
+        mov.w   @(24,r1),r0             ! BRCR, with match flags
+        mov.l   r0,@-r15
+        mov     r0,r3
+        mov     #0,r0
+        mov.w   r0,@r1
+        mov.w   r0,@(12,r1)
+        mov.l   r4,@-r15
+        ! range step: user break of channel A alone, pc still inside [lo, hi): once more
+        cmp/pz  r3
+        bt      to_wait
+        cmp/hs  r2,r3
+        bt      to_wait
+        mov.l   l_step,r1
+        mov.l   @r1,r2                  ! lo
+        mov.l   @(4,r1),r3              ! hi
+        stc     spc,r0
+        cmp/hs  r2,r0
+        bf      to_wait
+        cmp/hs  r3,r0
+        bf/s    resume
+        mov.l   r0,@(8,r1)
+to_wait: bra    wait
+        nop
+resume: mov.l   l_srbl,r0
+        ldc     r0,sr                   ! BL=1: breaks and interrupts wait until the RTE
+        mov.l   l_step,r15
+        mov.l   l_ubc,r1
+        mov.l   @(8,r15),r0
+        tst     r0,r0
+        bt      1f
+        add     #-8,r1
+        mov.l   r0,@r1                  ! BARA
+        add     #8,r1
+1:      add     #20,r15
+        mov.l   @r15+,r0
+        mov.w   r0,@(24,r1)
+        mov.l   @r15+,r0
+        mov.w   r0,@(12,r1)
+        bra     resume2
+        nop
+.if ASE
+        .org    0x240
+        SPILL_R0 hook_int
+.endif
+st1:    mov.b   r0,@r4
+        rts
+        add     #1,r4
+st2:    mov.w   r0,@r4
+        rts
+        add     #2,r4
+st4:    mov.l   r0,@r4
+        rts
+        add     #4,r4
+! O-cache line written back and dropped
+purge:  ocbp    @r4
+        rts
+        add     #32,r4
+.if ASE
+        .org    0x260
+        rte                             ! NMI while the kernel runs: swallowed
+        nop
+.endif
+resume2: mov.l  @r15+,r0
+        mov.w   r0,@r1
+        mov.l   l_tra,r1
+        add     #100,r1
+        mov.l   @r15+,r0
+        mov.w   r0,@(4,r1)
+        mov.l   @r15+,r0
+        mov.w   r0,@r1
+        lds.l   @r15+,fpscr
+        lds.l   @r15+,fpul
+        ldc.l   @r15+,r0_bank
+        ldc.l   @r15+,r1_bank
+        ldc.l   @r15+,r2_bank
+        ldc.l   @r15+,r3_bank
+        ldc.l   @r15+,r4_bank
+        ldc.l   @r15+,r5_bank
+        ldc.l   @r15+,r6_bank
+        ldc.l   @r15+,r7_bank
+        mov.l   @r15+,r0
+        add     #4,r15
+        mov.l   @r15+,r1
+        mov.l   @r15+,r2
+        mov.l   @r15+,r3
+        mov.l   @r15+,r4
+        mov.l   @r15+,r5
+        mov.l   @r15+,r6
+        mov.l   @r15+,r7
+        mov.l   @r15+,r8
+        mov.l   @r15+,r9
+        mov.l   @r15+,r10
+        mov.l   @r15+,r11
+        mov.l   @r15+,r12
+        mov.l   @r15+,r13
+        mov.l   @r15+,r14
+        lds.l   @r15+,macl
+        lds.l   @r15+,mach
+        lds.l   @r15+,pr
+        ldc.l   @r15+,gbr
+        ldc.l   @r15+,dbr
+        ldc.l   @r15+,vbr
+        add     #4,r15
+        ldc.l   @r15+,ssr
+        ldc.l   @r15+,spc
+        mov.l   @r15,r15
+        rte
+        nop
+
+        .align  2
+l_sddr: .long   0xFFF00008
+l_base: .long   kern_base + VERSION
+l_tra:  .long   0xFF000020
+l_ubc:  .long   0xFF200008
+l_sr:   .long   0x600000F0
+l_srbl: .long   0x700000F0
+l_r0:   .long   save_r0
+l_top:  .long   save_top
+l_step: .long   step_words
+.if ASE == 0
+! agent_init: called by a program (or loader) once its own VBR is set: ours takes its place, the
+! H-UDI interrupt gets priority 15. Clobbers r0 and r1.
+        .global agent_init
+agent_init:
+        mov.l   l_hookvbr,r1
+        stc     vbr,r0
+        cmp/eq  r0,r1
+        bt      1f
+        ldc     r0,dbr
+        ldc     r1,vbr
+1:      mov.l   l_iprc,r1
+        mov.w   @r1,r0
+        or      #15,r0
+        rts
+        mov.w   r0,@r1
+        .align  2
+l_iprc: .long   0xFFD0000C
+l_hookvbr: .long kern_base + VBASE
+.endif
+        .equ    hook_vbr, kern_base + VBASE
+        .equ    own_vbr, kern_base + VBASE + 0x20
+        .equ    reach, l_top
+! --- data -------------------------------------------------------------------------------------------
+step_words: .space 12                   ! lo, hi, pc
+save_area: .space 4 * 17                ! kind brcr | BRCR BBRB BBRA PMCR2 PMCR1 fpscr fpul, r0-r7 of bank 0
+save_r0: .space 4                       ! bank 1: r0
+save_mask: .long 0x8000                 ! user break
+        .space  4 * 24                  ! bank 1: r1-r7; r8-r14 macl mach pr gbr dbr vbr sr ssr spc r15
+save_top:
+        .align 3
+overlay:
+kern_end:
+.if ASE
+        .org    0x400
+.else
+        .space  256
+.endif

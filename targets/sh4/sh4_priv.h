@@ -1,0 +1,196 @@
+/* SH-4 driver, private to targets/sh4 and targets/sh4/trace: link, agent, state of the target.
+ *
+ * Layers inside: sh4_link.c moves words, sh4_agent.c makes requests of them, everything else asks the
+ * agent. Addresses are the program's virtual ones unless said otherwise. */
+#ifndef TARGETS_SH4_SH4_PRIV_H
+#define TARGETS_SH4_SH4_PRIV_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "probe/base/err.h"
+#include "probe/jtag.h"
+#include "probe/probe.h"
+#include "targets/sh4/agent/agent.h"
+#include "targets/sh4/sh4.h"
+#include "targets/target.h"
+
+/* ---- link: IR commands and SDDR words (sh4_link.c) ---- */
+
+enum { SH4_LINK_BATCH = 2048 }; /* most scans queued at once */
+
+struct sh4_link {
+    struct probe *p;
+    const struct jtag_ops *jtag;
+    unsigned ir_bits;       /* measured */
+    int ir;                 /* TI loaded now, -1 unknown */
+    uint32_t idle_clocks;   /* after every scan; grows when the target is late */
+    struct jtag_op *ops;    /* SH4_LINK_BATCH */
+    uint8_t *tdi, *tdo;     /* 4 bytes per op */
+    uint64_t scans, words_to_target, words_from_target, retries, resyncs; /* since open */
+};
+
+int sh4_link_init(struct sh4_link *l, struct probe *p, struct err *err);
+void sh4_link_fini(struct sh4_link *l);
+/* Resets the TAP, measures the IR, checks BYPASS, leaves reset-negate loaded. Errors tell apart: no power,
+ * TDO stuck, wrong length. Does not disturb the program. */
+int sh4_link_connect(struct sh4_link *l, struct err *err);
+/* Loads TI (enum sh4_hudi_ti). One-shot commands act at every call, even if already loaded. */
+int sh4_link_command(struct sh4_link *l, unsigned ti, struct err *err);
+/* n DR scans of 32 bits in as few batches as possible. out NULL: SH4_AGENT_POLL each; in may be NULL.
+ * in[i] is what SDDR held before out[i] replaced it. Whatever command is loaded must select SDDR. */
+int sh4_link_words(struct sh4_link *l, const uint32_t *out, uint32_t *in, size_t n, struct err *err);
+/* Private: internal status read, n selectors (enum sh4_status_sel) to n values; loads reset-negate after. */
+int sh4_link_status(struct sh4_link *l, const uint8_t *selectors, uint32_t *values, size_t n, struct err *err);
+/* Private: fills ASERAM from offset; words in host order. Loads reset-negate after. */
+int sh4_link_aseram(struct sh4_link *l, uint32_t offset, const uint32_t *words, size_t n, struct err *err);
+
+/* ---- breakpoints (sh4_break.c) ---- */
+
+enum { SH4_MAX_SOFT_BREAKS = 256, SH4_UBC_CHANNELS = 2 };
+#define SH4_BREAK_INSN 0xC320u /* TRAPA #0x20 */
+
+struct sh4_patch {
+    uint32_t addr;   /* as inserted */
+    uint16_t orig;   /* the program's instruction */
+    bool in_memory;  /* written now */
+};
+struct sh4_ubc_channel {
+    bool used;
+    enum bp_kind kind;
+    uint32_t addr;
+    uint32_t len;
+    uint8_t bamr;
+    uint16_t bbr;
+    bool has_data;   /* channel B: value compared */
+    uint32_t data, data_mask;
+};
+
+/* ---- the target ---- */
+
+struct sh4_trace; /* targets/sh4/trace */
+
+struct sh4_target {
+    struct target base; /* first */
+    struct sh4_options opt;
+    struct probe *probe;
+    struct sh4_link link;
+    enum target_state state;
+    struct target_ops ops; /* a copy of the static table with the variant's name */
+
+    /* agent */
+    const struct sh4_agent_layout *layout; /* NULL: not known yet */
+    uint32_t agent_base;
+    uint32_t nonce;
+    bool ase_loaded;
+
+    /* halted state: words of the save area (enum sh4_save) and which of them the host changed */
+    uint32_t save[SH4_SAVE_WORDS];
+    uint64_t save_dirty;
+    uint32_t trap[3];      /* TRA, EXPEVT, INTEVT at the stop; put back before resuming after own faults */
+    bool trap_lost;        /* the agent had a fault of its own: trap[] (and PTEH, TEA) must be put back */
+    uint32_t pteh, tea;
+    bool mmu_saved;
+    uint32_t fp[32];       /* FPR bank 0, bank 1 */
+    bool fp_valid;
+    uint32_t fp_dirty;
+    /* where to resume. With sr.BL=1 SPC, SSR and SGR below are the program's own. */
+    uint32_t pc, sr, r15;
+    uint32_t spc, ssr, sgr;
+    uint32_t prog_vbr, prog_dbr;
+    bool hooks;            /* our VBR is (to be) installed while the program runs; its own is in DBR */
+    bool first_halt;
+
+    /* run control */
+    bool halt_wanted, break_asked;
+    uint64_t halt_since_ns;
+    bool stop_pending;     /* a stop to be reported by the next poll */
+    struct target_stop stop;
+    bool stepping;
+    uint32_t step_hi, step_lo;
+
+    /* breakpoints */
+    struct sh4_patch patch[SH4_MAX_SOFT_BREAKS];
+    size_t npatches;
+    struct sh4_ubc_channel ubc[SH4_UBC_CHANNELS];
+    uint32_t catch_mask;   /* EXPEVT >> 5 bits asked for by the user */
+    bool semihosting;
+    bool syscall_pending;
+
+    /* image */
+    const struct image *image;
+    struct sh4_patch *vbr_sites;
+    size_t nvbr_sites;
+    bool vbr_patched;
+
+    /* Counters armed by the user. */
+    uint16_t counter_code[2];
+
+    /* Hooks of the function trace; all may be NULL. trace is its state.
+     * trace_hide: replaces patched bytes in what was read (addr, len, buf as read_mem gives them).
+     * trace_write: told of a write before it happens; may change buf so that its patches stay.
+     * trace_poll: the program runs; replaces the driver's look for a stop. Returns 1 if the agent is seen
+     *   halted, 0 if not, <0 on failure. words_seen lets it hand over what it captured.
+     * trace_vbr: VBR to install instead of the kernel's hooks (0: the kernel's).
+     * trace_resumed/trace_halted: before the program runs on, after it stopped. */
+    struct sh4_trace *trace;
+    void (*trace_hide)(struct sh4_target *t, uint32_t addr, uint8_t *buf, size_t len);
+    void (*trace_write)(struct sh4_target *t, uint32_t addr, uint8_t *buf, size_t len);
+    int (*trace_poll)(struct sh4_target *t, uint64_t max_ns, struct err *err);
+    uint32_t trace_vbr;
+    int (*trace_resumed)(struct sh4_target *t, struct err *err);
+    int (*trace_halted)(struct sh4_target *t, struct err *err);
+    void (*trace_close)(struct sh4_target *t);
+};
+
+/* sh4_trace_ops - targets/sh4/trace; found through a pointer so that the driver links without it. */
+const struct target_trace_ops *sh4_trace_ops(void);
+
+static inline struct sh4_target *sh4_of(struct target *t) { return (struct sh4_target *)t; }
+
+/* ---- agent primitives (sh4_agent.c); the target must be halted in the agent ---- */
+
+/* One request: a routine of the layout with three arguments, words out behind it or words in after it. */
+struct sh4_request {
+    uint32_t routine;      /* offset from the agent's base: layout->op_..., or any address - agent_base */
+    uint32_t arg[3];       /* r4 r5 r6 */
+    const uint32_t *out;   /* op_write: nout words follow */
+    size_t nout;
+    uint32_t *in;          /* op_read: nin words come back */
+    size_t nin;
+    uint32_t slack;        /* more scans than usual to wait for the answer */
+    uint32_t r0, status;   /* results: r0 (not op_read); 0 or the EXPEVT of a fault the agent met */
+};
+/* Runs n requests in as few batches as possible, repeats damaged ones (with a limit). Every request must be
+ * harmless to repeat. Returns 0 even if a status is not 0: see there. */
+int sh4_agent_run(struct sh4_target *t, struct sh4_request *req, size_t n, struct err *err);
+/* 1: the agent says it is halted and waiting; 0: it does not; <0: link failure. Two scans. */
+int sh4_agent_halted(struct sh4_target *t, struct err *err);
+/* Brings agent and host back into step after a damaged exchange. */
+int sh4_agent_resync(struct sh4_target *t, struct err *err);
+
+/* n accesses of width 1, 2 or 4 at addr (not checked for patches). Values are numbers, one per access.
+ * -ERR_FAULT if the target refuses one. Reads stop nowhere: on a fault nothing is known of the values. */
+int sh4_agent_read(struct sh4_target *t, uint32_t addr, unsigned width, uint32_t *values, size_t n,
+                   struct err *err);
+int sh4_agent_write(struct sh4_target *t, uint32_t addr, unsigned width, const uint32_t *values, size_t n,
+                    struct err *err);
+/* One store that happens once and only with a proven value: for registers. */
+int sh4_agent_poke(struct sh4_target *t, uint32_t addr, unsigned width, uint32_t value, struct err *err);
+int sh4_agent_peek(struct sh4_target *t, uint32_t addr, unsigned width, uint32_t *value, struct err *err);
+/* Calls code at an absolute address with r4-r6; it may clobber r0-r8 and PR and returns with RTS. Its r0. */
+int sh4_agent_call(struct sh4_target *t, uint32_t addr, const uint32_t arg[3], uint32_t *r0, struct err *err);
+/* Writes code (16-bit units, host order) through the caches: O-cache line written back and dropped, I-cache
+ * line invalidated. For patches: short. addr may be odd words, not odd bytes. */
+int sh4_agent_write_code(struct sh4_target *t, uint32_t addr, const uint16_t *insn, size_t n, struct err *err);
+/* Writes back and drops the O-cache over a range and invalidates the whole I-cache: after loading code. */
+int sh4_agent_sync_caches(struct sh4_target *t, uint32_t addr, size_t len, struct err *err);
+
+/* ---- memory without patch hiding (sh4_mem.c) ---- */
+int sh4_mem_read_raw(struct sh4_target *t, uint32_t addr, unsigned width, uint8_t *buf, size_t len,
+                     struct err *err);
+int sh4_mem_write_raw(struct sh4_target *t, uint32_t addr, unsigned width, const uint8_t *buf, size_t len,
+                      struct err *err);
+
+#endif
