@@ -1,0 +1,346 @@
+/* The board as a thing on a wire: virtual time, pins, faults on demand. */
+#include "targets/sh4/model/board.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "probe/base/bytes.h"
+#include "probe/base/util.h"
+#include "probe/jtag.h"
+#include "targets/sh4/model/board_priv.h"
+#include "targets/sh4/regs.h"
+
+static struct board *board_of(struct sim_board *sb)
+{
+    return CONTAINER_OF(sb, struct board, base);
+}
+
+/* ---- time ---- */
+
+/* The CPU in slices that end where a peripheral has something to say. */
+static void run_to_now(struct board *b)
+{
+    while (b->cpu.cycle < b->cycles) {
+        uint64_t next = board_devices_next(b);
+        uint64_t until = next > b->cpu.cycle && next < b->cycles ? next : b->cycles;
+        if (b->opt.fault == FAULT_NO_CLOCK) {
+            b->cpu.cycle = b->cycles; /* time passes, nothing executes */
+            return;
+        }
+        sh4_cpu_run(&b->cpu, until);
+        board_devices_advance(b);
+    }
+}
+
+/* Turns TCK clocks done since last time into CPU cycles. */
+static void count_tck(struct board *b)
+{
+    uint64_t clocks = b->hudi.clocks - b->tck_synced;
+    b->tck_synced = b->hudi.clocks;
+    b->cycle_rest += clocks * b->opt.cpu_hz;
+    b->cycles += b->cycle_rest / b->opt.tck_hz;
+    b->cycle_rest %= b->opt.tck_hz;
+}
+
+static void hudi_sync(void *ctx)
+{
+    struct board *b = ctx;
+    count_tck(b);
+    run_to_now(b);
+}
+
+/* ---- reset ---- */
+
+static void reset_changed(struct board *b, bool was_held)
+{
+    bool held = b->hudi_reset || b->reset_pin_low;
+    b->cpu.held = held;
+    if (held || !was_held)
+        return;
+    bool ase = b->hudi.boot_latch;
+    b->hudi.boot_latch = false;
+    sh4_cpu_reset(&b->cpu, b->reset_pin_low ? SH4_RESET_POWER_ON : SH4_RESET_HUDI, ase);
+    board_devices_reset(b, true);
+    b->cpu.held = false;
+}
+
+static void hudi_reset_assert(void *ctx)
+{
+    struct board *b = ctx;
+    bool held = b->cpu.held;
+    b->hudi_reset = true;
+    reset_changed(b, held);
+}
+
+static void hudi_reset_negate(void *ctx)
+{
+    struct board *b = ctx;
+    bool held = b->cpu.held;
+    b->hudi_reset = false;
+    reset_changed(b, held);
+}
+
+/* ---- commands ---- */
+
+static void hudi_interrupt(void *ctx)
+{
+    struct board *b = ctx;
+    if (b->opt.fault == FAULT_SILENT)
+        return;
+    sh4_intc_request(&b->intc, SH4_SRC_HUDI, true);
+    board_irq_update(b);
+}
+
+static void hudi_ase_break(void *ctx)
+{
+    struct board *b = ctx;
+    if (b->opt.fault != FAULT_SILENT && !b->cpu.held)
+        sh4_cpu_request_ase_break(&b->cpu);
+}
+
+static void hudi_aseram_write(void *ctx, unsigned offset, uint32_t word)
+{
+    struct board *b = ctx;
+    put32(b->cpu.aseram + (offset & (SH4_ASERAM_SIZE - 4)), word, b->opt.big);
+}
+
+static uint32_t hudi_status(void *ctx, unsigned selector)
+{
+    struct board *b = ctx;
+    const struct sh4_ccn *ccn = &b->cpu.ccn;
+    switch (selector) {
+    case SH4_STATUS_SR: return sh4_get_sr(&b->cpu);
+    case SH4_STATUS_FPSCR: return b->cpu.fpscr;
+    case SH4_STATUS_CCR: return (ccn->ccr & 0xFFFF) | REG_GET(ccn->mmucr, SH4_MMUCR_AT) << 16;
+    case SH4_STATUS_FRQCR: return 0x0E0A;
+    case SH4_STATUS_EVENTS: return (ccn->expevt & 0xFFFF) | ccn->intevt << 16;
+    case SH4_STATUS_ASID: return REG_GET(ccn->pteh, SH4_PTEH_ASID);
+    case SH4_STATUS_BUS: return b->cpu.last_external & 0x1FFFFFFF;
+    case SH4_STATUS_FETCH: return b->cpu.last_fetch;
+    case SH4_STATUS_OPERAND: return b->cpu.last_operand;
+    case SH4_STATUS_UBC: return b->ubc.brcr >> SH4_BRCR_CMFB_LSB;
+    default: return 0;
+    }
+}
+
+static const struct sh4_hudi_ops hudi_ops = {
+    .sync = hudi_sync,
+    .reset_assert = hudi_reset_assert,
+    .reset_negate = hudi_reset_negate,
+    .interrupt = hudi_interrupt,
+    .ase_break = hudi_ase_break,
+    .aseram_write = hudi_aseram_write,
+    .status = hudi_status,
+};
+
+/* ---- pins ---- */
+
+static uint64_t xorshift(uint64_t *s)
+{
+    *s ^= *s << 13;
+    *s ^= *s >> 7;
+    *s ^= *s << 17;
+    return *s;
+}
+
+/* Flips about one bit in fault_n; the distance to the next is drawn anew each time. */
+static void add_noise(struct board *b, size_t n, uint8_t *tdo)
+{
+    uint64_t at = b->noise_left;
+    while (at < n) {
+        tdo[at / 8] ^= (uint8_t)(1u << (at % 8));
+        at += 1 + xorshift(&b->noise_state) % (2 * b->opt.fault_n);
+    }
+    b->noise_left = at - n;
+}
+
+static int board_clock(struct sim_board *sb, size_t n, const uint8_t *tms, const uint8_t *tdi, uint8_t *tdo,
+                       struct err *err)
+{
+    struct board *b = board_of(sb);
+    if (b->opt.fault == FAULT_UNPLUG && b->hudi.clocks + n > b->opt.fault_n)
+        return err_set(err, ERR_USB, "plug the adapter in again", "the adapter is gone");
+    if (b->opt.fault == FAULT_NO_POWER) {
+        if (tdo)
+            memset(tdo, 0, (n + 7) / 8);
+        b->hudi.clocks += n;
+    } else {
+        sh4_hudi_clock(&b->hudi, n, tms, tdi, tdo);
+    }
+    count_tck(b);
+    if (tdo && b->opt.fault == FAULT_STUCK_TDO)
+        memset(tdo, 0xFF, (n + 7) / 8);
+    if (tdo && b->opt.fault == FAULT_NOISE && b->opt.fault_n)
+        add_noise(b, n, tdo);
+    return 0;
+}
+
+static int board_set_pins(struct sim_board *sb, unsigned mask, unsigned value, struct err *err)
+{
+    struct board *b = board_of(sb);
+    if (mask & JTAG_PIN_VTREF)
+        return err_set(err, ERR_UNSUPPORTED, "", "the target's supply cannot be driven");
+    hudi_sync(b);
+    bool held = b->cpu.held;
+    if (mask & JTAG_PIN_NTRST && !(value & JTAG_PIN_NTRST))
+        sh4_hudi_trst(&b->hudi);
+    if (mask & JTAG_PIN_NRESET) {
+        b->reset_pin_low = !(value & JTAG_PIN_NRESET);
+        reset_changed(b, held);
+    }
+    if (mask & JTAG_PIN_ASEBRK && !(value & JTAG_PIN_ASEBRK) && b->opt.private_commands)
+        hudi_ase_break(b);
+    return 0;
+}
+
+static int board_get_pins(struct sim_board *sb, unsigned *value, unsigned *known, struct err *err)
+{
+    struct board *b = board_of(sb);
+    if (b->opt.fault == FAULT_UNPLUG && b->hudi.clocks > b->opt.fault_n)
+        return err_set(err, ERR_USB, "plug the adapter in again", "the adapter is gone");
+    hudi_sync(b);
+    *known = JTAG_PIN_NTRST | JTAG_PIN_NRESET | JTAG_PIN_ASEBRK | JTAG_PIN_VTREF;
+    *value = JTAG_PIN_NTRST;
+    if (b->opt.fault == FAULT_NO_POWER)
+        return 0;
+    *value |= JTAG_PIN_VTREF;
+    *value |= b->reset_pin_low ? 0 : JTAG_PIN_NRESET;
+    *value |= b->cpu.in_ase ? 0 : JTAG_PIN_ASEBRK;
+    return 0;
+}
+
+static uint32_t board_set_tck_hz(struct sim_board *sb, uint32_t hz)
+{
+    struct board *b = board_of(sb);
+    hudi_sync(b);
+    b->cycle_rest = 0;
+    b->opt.tck_hz = hz;
+    return hz;
+}
+
+/* Rounded down to cycles; over a long wait in pieces the error stays under a cycle each, the same every run. */
+static int board_advance(struct sim_board *sb, uint64_t ns, struct err *err)
+{
+    struct board *b = board_of(sb);
+    (void)err;
+    count_tck(b);
+    b->cycles += (uint64_t)((__extension__(unsigned __int128)ns * b->opt.cpu_hz) / 1000000000);
+    run_to_now(b);
+    return 0;
+}
+
+static uint64_t board_now_ns(struct sim_board *sb)
+{
+    struct board *b = board_of(sb);
+    count_tck(b);
+    return (uint64_t)((__extension__(unsigned __int128)b->cycles * 1000000000) / b->opt.cpu_hz);
+}
+
+/* ---- building ---- */
+
+static void board_destroy(struct sim_board *sb)
+{
+    if (!sb)
+        return;
+    struct board *b = board_of(sb);
+    sh4_scif_advance(&b->scif, b->cpu.cycle / BOARD_PCLK_DIV);
+    sh4_cpu_fini(&b->cpu);
+    board_serial_close(b);
+    free(b->rom);
+    free(b->flash);
+    free(b->ram);
+    free(b);
+}
+
+static int load_rom(struct board *b, struct err *err)
+{
+    bootrom_fill(b->rom, b->opt.big);
+    if (!b->opt.rom[0])
+        return 0;
+    FILE *f = fopen(b->opt.rom, "rb");
+    if (!f)
+        return err_set(err, ERR_IO, "check the path after rom=", "%s: %s", b->opt.rom, strerror(errno));
+    memset(b->rom, 0xFF, BOARD_ROM_BYTES);
+    size_t n = fread(b->rom, 1, BOARD_ROM_BYTES, f);
+    fclose(f);
+    return n ? 0 : err_set(err, ERR_FORMAT, "give a boot ROM image", "%s: empty", b->opt.rom);
+}
+
+static int build_cpu(struct board *b, struct err *err)
+{
+    struct sh4_config cfg = { .variant = b->variant, .big = b->opt.big };
+    struct sh4_bus bus;
+    board_bus(b, &bus);
+    if (sh4_cpu_init(&b->cpu, &cfg, &bus) < 0)
+        return err_set(err, ERR_NOMEM, "", "no memory for the CPU model");
+    sh4_mmu_init(&b->mmu, &b->cpu.ccn);
+    b->cpu.mmu = &b->mmu;
+    b->cpu.ubc = &b->ubc;
+    sh4_rtc_init(&b->rtc, b->opt.cpu_hz / BOARD_PCLK_DIV);
+    sh4_scif_init(&b->scif, b->serial_peer >= 0 ? b->serial_fd : -1, b->serial_fd);
+    sh4_hudi_init(&b->hudi, &hudi_ops, b);
+    b->hudi.private_commands = b->opt.private_commands;
+    if (b->opt.fault == FAULT_WRONG_IR)
+        b->hudi.ir_bits = 5; /* a TAP multiplexer, as in front of an STb7100's core */
+    sh4_cpu_reset(&b->cpu, SH4_RESET_POWER_ON, false);
+    board_devices_reset(b, true);
+    return 0;
+}
+
+static int create(const struct sim_board_type *type, enum sh4_variant variant, const char *options,
+                  const struct log *log, struct sim_board **out, struct err *err)
+{
+    struct board *b = calloc(1, sizeof *b);
+    if (!b)
+        return err_set(err, ERR_NOMEM, "", "no memory for the board");
+    b->base.type = type;
+    b->log = log;
+    b->variant = variant;
+    b->serial_fd = b->serial_peer = -1;
+    b->noise_state = 0x9E3779B97F4A7C15u;
+    b->rom = calloc(1, BOARD_ROM_BYTES);
+    b->flash = malloc(BOARD_FLASH_BYTES);
+    b->ram = calloc(1, BOARD_RAM_BYTES);
+    int ret = b->rom && b->flash && b->ram ? 0 : err_set(err, ERR_NOMEM, "", "no memory for the board");
+    if (ret >= 0)
+        ret = board_options_parse(options, &b->opt, err);
+    if (ret >= 0)
+        ret = board_serial_open(b, err);
+    if (ret >= 0)
+        ret = load_rom(b, err);
+    if (ret >= 0) {
+        memset(b->flash, 0xFF, BOARD_FLASH_BYTES);
+        ret = build_cpu(b, err);
+    }
+    if (ret < 0) {
+        board_destroy(&b->base);
+        return ret;
+    }
+    b->noise_left = b->opt.fault_n;
+    *out = &b->base;
+    return 0;
+}
+
+static int create_sh7750(const char *options, const struct log *log, struct sim_board **out, struct err *err)
+{
+    return create(&sh4_board_sh7750, SH4_VARIANT_7750, options, log, out, err);
+}
+
+static int create_sh7091(const char *options, const struct log *log, struct sim_board **out, struct err *err)
+{
+    return create(&sh4_board_sh7091, SH4_VARIANT_7091, options, log, out, err);
+}
+
+#define BOARD_OPS                                                                                       \
+    .destroy = board_destroy, .clock = board_clock, .set_pins = board_set_pins,                         \
+    .get_pins = board_get_pins, .set_tck_hz = board_set_tck_hz, .advance = board_advance,               \
+    .now_ns = board_now_ns
+
+const struct sim_board_type sh4_board_sh7750 = {
+    .name = "sh7750", .help = "SH7750, 16 MB RAM at 0x0C000000", .create = create_sh7750, BOARD_OPS
+};
+const struct sim_board_type sh4_board_sh7091 = {
+    .name = "sh7091", .help = "SH7091 (Dreamcast CPU: adds FSCA, FSRRA)", .create = create_sh7091, BOARD_OPS
+};

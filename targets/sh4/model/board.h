@@ -1,0 +1,20 @@
+/* The simulated SH7750 and SH7091 boards: CPU, memory, peripherals, H-UDI, behind JTAG pins.
+ *
+ * main() gives these types to the sim driver; nobody else needs this header but tests that build boards.
+ * Options after the board's name, comma separated:
+ *   be | le            byte order of the part (default le)
+ *   tck=HZ cpu=HZ      TCK (default 10 MHz) and CPU clock (default 200 MHz; bus 1/2, peripherals 1/4)
+ *   serial=none|pty[:LINK]|file:PATH
+ *                      SCIF line: a pseudo terminal (LINK: a symbolic link to it), or a file written to
+ *   private=on|off     private H-UDI commands (default on)
+ *   rom=FILE           boot ROM image instead of the built-in start program
+ *   fault=KIND[@N]     no-power, no-clock, wrong-ir, stuck-tdo, silent (CPU answers no break and no H-UDI
+ *                      interrupt), noise@N (about one TDO bit in N flipped, seeded), unplug@N (after N TCK) */
+#ifndef TARGETS_SH4_MODEL_BOARD_H
+#define TARGETS_SH4_MODEL_BOARD_H
+
+#include "probe/sim.h"
+
+extern const struct sim_board_type sh4_board_sh7750, sh4_board_sh7091;
+
+#endif

@@ -1,0 +1,235 @@
+/* What the CPU finds on its buses: memory windows, on-chip registers, and nothing. */
+#include "probe/base/util.h"
+#include "targets/sh4/model/board_priv.h"
+#include "targets/sh4/regs.h"
+
+/* Nothing drives the bus: it reads as all ones. Counted, with the first address, so that it can be told. */
+static uint64_t nothing_read(void *ctx, uint32_t paddr, unsigned size)
+{
+    struct board *b = ctx;
+    (void)size;
+    if (!b->nothing_reads++ && !b->nothing_writes)
+        b->nothing_first = paddr;
+    return UINT64_MAX;
+}
+
+static void nothing_write(void *ctx, uint32_t paddr, unsigned size, uint64_t value)
+{
+    struct board *b = ctx;
+    (void)size;
+    (void)value;
+    if (!b->nothing_writes++ && !b->nothing_reads)
+        b->nothing_first = paddr;
+}
+
+/* ---- devices and time ---- */
+
+static uint64_t pclk(const struct board *b)
+{
+    return b->cpu.cycle / BOARD_PCLK_DIV;
+}
+
+void board_devices_reset(struct board *b, bool power_on)
+{
+    size_t n;
+    const struct sh4_reg_info *table = sh4_reg_table(&n);
+    for (size_t i = 0; i < n && i < BOARD_STORED_REGS; i++)
+        b->stored[i] = table[i].reset;
+    sh4_intc_reset(&b->intc);
+    sh4_tmu_reset(&b->tmu, pclk(b), b->opt.cpu_hz / BOARD_PCLK_DIV);
+    sh4_scif_reset(&b->scif, pclk(b));
+    if (power_on) {
+        sh4_ubc_reset(&b->ubc);
+        sh4_wdt_reset(&b->wdt, pclk(b));
+    }
+    sh4_cpu_ubc_armed(&b->cpu, b->ubc.armed);
+    board_irq_update(b);
+}
+
+void board_irq_update(struct board *b)
+{
+    static const enum sh4_irq_source tmu[] = { SH4_SRC_TMU0, SH4_SRC_TMU1, SH4_SRC_TMU2 };
+    for (unsigned i = 0; i < ARRAY_LEN(tmu); i++)
+        sh4_intc_request(&b->intc, tmu[i], sh4_tmu_irq(&b->tmu, i));
+    sh4_intc_request(&b->intc, SH4_SRC_RTC_ALARM, sh4_rtc_irq_alarm(&b->rtc));
+    sh4_intc_request(&b->intc, SH4_SRC_RTC_PERIODIC, sh4_rtc_irq_periodic(&b->rtc));
+    sh4_intc_request(&b->intc, SH4_SRC_RTC_CARRY, sh4_rtc_irq_carry(&b->rtc));
+    sh4_intc_request(&b->intc, SH4_SRC_SCIF_ERI, sh4_scif_irq_eri(&b->scif));
+    sh4_intc_request(&b->intc, SH4_SRC_SCIF_RXI, sh4_scif_irq_rxi(&b->scif));
+    sh4_intc_request(&b->intc, SH4_SRC_SCIF_BRI, sh4_scif_irq_bri(&b->scif));
+    sh4_intc_request(&b->intc, SH4_SRC_SCIF_TXI, sh4_scif_irq_txi(&b->scif));
+    sh4_intc_request(&b->intc, SH4_SRC_WDT, sh4_wdt_irq(&b->wdt));
+    uint16_t intevt = 0;
+    unsigned level = sh4_intc_pick(&b->intc, &intevt);
+    b->cpu.nmi_bl = !REG_GET(b->intc.icr, SH4_ICR_NMIB);
+    sh4_cpu_set_irq(&b->cpu, level, intevt);
+}
+
+uint64_t board_devices_next(const struct board *b)
+{
+    uint64_t next = sh4_tmu_next(&b->tmu);
+    next = MIN(next, sh4_rtc_next(&b->rtc));
+    next = MIN(next, sh4_scif_next(&b->scif));
+    next = MIN(next, sh4_wdt_next(&b->wdt));
+    return next > UINT64_MAX / BOARD_PCLK_DIV ? UINT64_MAX : next * BOARD_PCLK_DIV;
+}
+
+static void watchdog_reset(struct board *b, bool power_on)
+{
+    uint8_t overflow = b->wdt.wtcsr; /* WOVF tells the program why it starts again */
+    sh4_cpu_reset(&b->cpu, power_on ? SH4_RESET_POWER_ON : SH4_RESET_MANUAL, false);
+    board_devices_reset(b, true);
+    b->wdt.wtcsr = overflow & (uint8_t)~REG_MASK(SH4_WTCSR_TME);
+}
+
+void board_devices_advance(struct board *b)
+{
+    uint64_t now = pclk(b);
+    if (b->cpu.in_ase != b->was_ase) {
+        b->was_ase = b->cpu.in_ase;
+        sh4_wdt_freeze(&b->wdt, now, b->was_ase);
+    }
+    sh4_tmu_advance(&b->tmu, now);
+    sh4_rtc_advance(&b->rtc, now);
+    sh4_scif_advance(&b->scif, now);
+    enum sh4_wdt_action action = sh4_wdt_advance(&b->wdt, now);
+    if (action == SH4_WDT_RESET_POWER_ON || action == SH4_WDT_RESET_MANUAL)
+        watchdog_reset(b, action == SH4_WDT_RESET_POWER_ON);
+    board_irq_update(b);
+}
+
+/* ---- on-chip registers ---- */
+
+/* Processor and cache version, product version. Source: lxdream (SH7091 PVR); Linux's probe masks for the SH7750;
+ * CVR and PRR are recalled, docs/unverified.md. */
+static uint32_t version_register(const struct board *b, uint32_t addr)
+{
+    if (addr == 0xFF000030)
+        return b->variant == SH4_VARIANT_7091 ? 0x040205C1 : 0x04020500;
+    return addr == 0xFF000040 ? 0x00110000 : 0;
+}
+
+static uint32_t *stored_register(struct board *b, uint32_t addr)
+{
+    size_t n;
+    const struct sh4_reg_info *info = sh4_reg_at(addr);
+    size_t i = info ? (size_t)(info - sh4_reg_table(&n)) : BOARD_STORED_REGS;
+    return i < BOARD_STORED_REGS ? &b->stored[i] : NULL;
+}
+
+static bool hudi_register(struct board *b, uint32_t addr, unsigned size, uint32_t *value)
+{
+    switch (addr) {
+    case SH4_SDIR: *value = b->hudi.sdir; return true;
+    case SH4_SDDR: *value = size == 2 ? b->hudi.sddr >> 16 : b->hudi.sddr; return true;
+    case SH4_SDDR + 2: *value = b->hudi.sddr & 0xFFFF; return true;
+    default: return false;
+    }
+}
+
+static uint64_t io_read(void *ctx, uint32_t addr, unsigned size)
+{
+    struct board *b = ctx;
+    uint32_t v = 0;
+    if (hudi_register(b, addr, size, &v))
+        return v;
+    if (addr >= SH4_FRQCR) /* timers, serial: 0xFFC00000 and up depend on time */
+        board_devices_advance(b);
+    if (sh4_ubc_read(&b->ubc, addr, &v) || sh4_intc_read(&b->intc, addr, &v) ||
+        sh4_tmu_read(&b->tmu, addr, &v) || sh4_rtc_read(&b->rtc, addr, &v) ||
+        sh4_scif_read(&b->scif, addr, &v) || sh4_wdt_read(&b->wdt, addr, &v))
+        return v;
+    if (addr == 0xFF000030 || addr == 0xFF000040 || addr == 0xFF000044)
+        return version_register(b, addr);
+    const uint32_t *stored = stored_register(b, addr);
+    if (stored)
+        return *stored;
+    if (!b->unknown_regs++)
+        b->unknown_first = addr;
+    return 0;
+}
+
+static void hudi_write(struct board *b, uint32_t addr, unsigned size, uint32_t v)
+{
+    if (addr == SH4_SDDR && size == 4)
+        b->hudi.sddr = v;
+    else if (addr == SH4_SDDR && size == 2)
+        b->hudi.sddr = (b->hudi.sddr & 0xFFFF) | v << 16;
+    else if (addr == SH4_SDDR + 2 && size == 2)
+        b->hudi.sddr = (b->hudi.sddr & 0xFFFF0000) | (v & 0xFFFF);
+}
+
+static bool device_write(struct board *b, uint32_t addr, unsigned size, uint32_t v)
+{
+    return sh4_intc_write(&b->intc, addr, v) || sh4_tmu_write(&b->tmu, addr, v) ||
+           sh4_rtc_write(&b->rtc, addr, v) || sh4_scif_write(&b->scif, addr, v) ||
+           sh4_wdt_write(&b->wdt, addr, size, v);
+}
+
+static void io_write(void *ctx, uint32_t addr, unsigned size, uint64_t value)
+{
+    struct board *b = ctx;
+    uint32_t v = (uint32_t)value;
+    if (addr >= SH4_SDIR && addr < SH4_SDIR + 0x20) {
+        hudi_write(b, addr, size, v);
+        return;
+    }
+    if (sh4_ubc_write(&b->ubc, addr, v)) {
+        sh4_cpu_ubc_armed(&b->cpu, b->ubc.armed);
+        return;
+    }
+    if (addr >= SH4_FRQCR)
+        board_devices_advance(b);
+    if (device_write(b, addr, size, v)) {
+        board_irq_update(b);
+        sh4_cpu_limit(&b->cpu, board_devices_next(b));
+        return;
+    }
+    uint32_t *stored = stored_register(b, addr);
+    if (stored)
+        *stored = v;
+    else if (!b->unknown_regs++)
+        b->unknown_first = addr;
+}
+
+static void irq_ack(void *ctx, unsigned level, uint16_t intevt)
+{
+    struct board *b = ctx;
+    (void)level;
+    sh4_intc_accepted(&b->intc, intevt);
+    board_irq_update(b);
+}
+
+static void self_reset(void *ctx, uint16_t expevt)
+{
+    struct board *b = ctx;
+    (void)expevt;
+    board_devices_reset(b, false);
+}
+
+/* SDDR and SDIR change only by the wire, which acts between runs. */
+static bool stable(void *ctx, uint32_t addr)
+{
+    (void)ctx;
+    return addr == SH4_SDDR || addr == SH4_SDDR + 2 || addr == SH4_SDIR;
+}
+
+void board_bus(struct board *b, struct sh4_bus *bus)
+{
+    *bus = (struct sh4_bus){
+        .ctx = b,
+        .window = {
+            { 0x0C000000, BOARD_RAM_AREA, b->ram, BOARD_RAM_BYTES - 1, true },
+            { 0x00000000, BOARD_ROM_BYTES, b->rom, BOARD_ROM_BYTES - 1, false },
+            { 0x00200000, BOARD_FLASH_BYTES, b->flash, BOARD_FLASH_BYTES - 1, false },
+        },
+        .nwindows = 3,
+        .read = nothing_read,
+        .write = nothing_write,
+        .io_read = io_read,
+        .io_write = io_write,
+        .irq_ack = irq_ack,
+        .self_reset = self_reset,
+        .stable = stable,
+    };
+}

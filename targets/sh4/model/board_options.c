@@ -1,0 +1,93 @@
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "probe/base/util.h"
+#include "targets/sh4/model/board_priv.h"
+
+#define OPTIONS_HELP "options: be le tck=HZ cpu=HZ serial=none|pty|file:PATH private=on|off rom=FILE fault=KIND"
+
+static int parse_hz(const char *text, uint32_t *out, struct err *err)
+{
+    char *end;
+    errno = 0;
+    unsigned long long v = strtoull(text, &end, 0);
+    if (*end == 'k' || *end == 'K')
+        v *= 1000, end++;
+    else if (*end == 'M')
+        v *= 1000000, end++;
+    if (errno || end == text || *end || v < 1000 || v > 2000000000)
+        return err_set(err, ERR_USAGE, "1k to 2000M, for example 10M", "\"%s\" is no clock frequency", text);
+    *out = (uint32_t)v;
+    return 0;
+}
+
+static int parse_fault(const char *text, struct board_options *o, struct err *err)
+{
+    static const struct { const char *name; enum board_fault fault; } kinds[] = {
+        { "none", FAULT_NONE },         { "no-power", FAULT_NO_POWER }, { "no-clock", FAULT_NO_CLOCK },
+        { "wrong-ir", FAULT_WRONG_IR }, { "stuck-tdo", FAULT_STUCK_TDO }, { "silent", FAULT_SILENT },
+        { "noise", FAULT_NOISE },       { "unplug", FAULT_UNPLUG },
+    };
+    size_t len = strcspn(text, "@");
+    o->fault_n = text[len] ? strtoull(text + len + 1, NULL, 0) : 1000;
+    for (size_t i = 0; i < ARRAY_LEN(kinds); i++) {
+        if (strlen(kinds[i].name) == len && !strncmp(kinds[i].name, text, len)) {
+            o->fault = kinds[i].fault;
+            return 0;
+        }
+    }
+    return err_set(err, ERR_USAGE, "none no-power no-clock wrong-ir stuck-tdo silent noise@N unplug@N",
+                   "no such fault \"%s\"", text);
+}
+
+static int copy_text(char *to, size_t cap, const char *text, struct err *err)
+{
+    if (strlen(text) >= cap)
+        return err_set(err, ERR_USAGE, "use a shorter path", "option value too long: \"%.40s...\"", text);
+    strcpy(to, text);
+    return 0;
+}
+
+static int parse_one(char *item, struct board_options *o, struct err *err)
+{
+    char *value = strchr(item, '=');
+    if (value)
+        *value++ = 0;
+    else
+        value = item + strlen(item);
+    if (!strcmp(item, "be") || !strcmp(item, "le")) {
+        o->big = item[0] == 'b';
+        return 0;
+    }
+    if (!strcmp(item, "tck"))
+        return parse_hz(value, &o->tck_hz, err);
+    if (!strcmp(item, "cpu"))
+        return parse_hz(value, &o->cpu_hz, err);
+    if (!strcmp(item, "serial"))
+        return copy_text(o->serial, sizeof o->serial, value, err);
+    if (!strcmp(item, "rom"))
+        return copy_text(o->rom, sizeof o->rom, value, err);
+    if (!strcmp(item, "fault"))
+        return parse_fault(value, o, err);
+    if (!strcmp(item, "private") && (!strcmp(value, "on") || !strcmp(value, "off"))) {
+        o->private_commands = !strcmp(value, "on");
+        return 0;
+    }
+    return err_set(err, ERR_USAGE, OPTIONS_HELP, "unknown board option \"%s%s%s\"", item, *value ? "=" : "",
+                   value);
+}
+
+int board_options_parse(const char *text, struct board_options *out, struct err *err)
+{
+    struct board_options o = { .tck_hz = 10000000, .cpu_hz = 200000000, .private_commands = true };
+    char copy[512];
+    int ret = copy_text(copy, sizeof copy, text, err);
+    char *save = NULL;
+    for (char *item = strtok_r(copy, ",", &save); ret >= 0 && item; item = strtok_r(NULL, ",", &save))
+        ret = parse_one(item, &o, err);
+    if (ret >= 0)
+        *out = o;
+    return ret;
+}

@@ -1,0 +1,91 @@
+/* Inside of the board: shared by board*.c only. */
+#ifndef TARGETS_SH4_MODEL_BOARD_PRIV_H
+#define TARGETS_SH4_MODEL_BOARD_PRIV_H
+
+#include "targets/sh4/model/board.h"
+#include "targets/sh4/model/cpu.h"
+#include "targets/sh4/model/hudi.h"
+#include "targets/sh4/model/intc.h"
+#include "targets/sh4/model/mmu.h"
+#include "targets/sh4/model/rtc.h"
+#include "targets/sh4/model/scif.h"
+#include "targets/sh4/model/tmu.h"
+#include "targets/sh4/model/ubc.h"
+#include "targets/sh4/model/wdt.h"
+
+enum {
+    BOARD_ROM_BYTES = 2 << 20,
+    BOARD_FLASH_BYTES = 128 << 10,
+    BOARD_RAM_BYTES = 16 << 20,
+    BOARD_RAM_AREA = 64 << 20, /* area 3: the 16 MB repeat */
+    BOARD_PCLK_DIV = 4,        /* CPU clocks per peripheral clock */
+    BOARD_STORED_REGS = 160    /* plain registers without a model of their own */
+};
+
+enum board_fault {
+    FAULT_NONE, FAULT_NO_POWER, FAULT_NO_CLOCK, FAULT_WRONG_IR, FAULT_STUCK_TDO, FAULT_SILENT, FAULT_NOISE,
+    FAULT_UNPLUG
+};
+
+struct board_options {
+    bool big, private_commands;
+    uint32_t tck_hz, cpu_hz;
+    char serial[128], rom[256];
+    enum board_fault fault;
+    uint64_t fault_n;
+};
+
+struct board {
+    struct sim_board base;
+    const struct log *log;
+    struct board_options opt;
+    enum sh4_variant variant;
+
+    struct sh4_cpu cpu;
+    struct sh4_mmu mmu;
+    struct sh4_ubc ubc;
+    struct sh4_intc intc;
+    struct sh4_tmu tmu;
+    struct sh4_rtc rtc;
+    struct sh4_scif scif;
+    struct sh4_wdt wdt;
+    struct sh4_hudi hudi;
+    uint32_t stored[BOARD_STORED_REGS]; /* indexed as sh4_reg_table */
+    uint8_t *rom, *flash, *ram;
+
+    /* Virtual time: `cycles` CPU cycles have been granted by TCK and waiting; the CPU is brought up to it when
+     * somebody looks. cycle_rest: remainder of TCK-to-cycle conversion, in units of 1/tck_hz. */
+    uint64_t cycles, cycle_rest;
+    uint64_t tck_synced;                /* hudi.clocks already turned into cycles */
+    bool reset_pin_low, hudi_reset;
+    bool was_ase;
+
+    uint64_t nothing_reads, nothing_writes; /* accesses to where nothing is */
+    uint32_t nothing_first;                 /* the first such address */
+    uint64_t unknown_regs;                  /* P4 accesses to no register */
+    uint32_t unknown_first;
+
+    int serial_fd, serial_peer;
+    char serial_link[128];
+    uint64_t noise_state, noise_left;
+};
+
+/* board_options_parse - the text after the board's name; defaults for what it leaves out. */
+int board_options_parse(const char *text, struct board_options *out, struct err *err);
+/* board_bus - the callbacks and windows the CPU sees. */
+void board_bus(struct board *b, struct sh4_bus *bus);
+/* board_devices_reset - peripherals as after power-on (or manual) reset. */
+void board_devices_reset(struct board *b, bool power_on);
+/* board_devices_advance - peripherals up to the CPU's cycle; performs a watchdog reset if one is due. */
+void board_devices_advance(struct board *b);
+/* board_devices_next - CPU cycle of the next peripheral event; UINT64_MAX if none. */
+uint64_t board_devices_next(const struct board *b);
+/* board_irq_update - gives the CPU the most urgent request. */
+void board_irq_update(struct board *b);
+/* board_serial_open/close - the SCIF's line as the options ask. */
+int board_serial_open(struct board *b, struct err *err);
+void board_serial_close(struct board *b);
+/* bootrom_fill - the built-in start program, in the part's byte order. rom: BOARD_ROM_BYTES bytes. */
+void bootrom_fill(uint8_t *rom, bool big);
+
+#endif

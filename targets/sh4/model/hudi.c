@@ -1,0 +1,178 @@
+#include "targets/sh4/model/hudi.h"
+
+#include "targets/sh4/regs.h"
+
+/* IEEE 1149.1: the two bits captured next to TDO are 01. The rest is not specified. */
+enum { IR_CAPTURE = 1 };
+
+void sh4_hudi_init(struct sh4_hudi *h, const struct sh4_hudi_ops *ops, void *ctx)
+{
+    *h = (struct sh4_hudi){ .ops = ops, .ctx = ctx, .private_commands = true, .ir_bits = SH4_IR_BITS };
+    sh4_hudi_trst(h);
+}
+
+void sh4_hudi_trst(struct sh4_hudi *h)
+{
+    h->state = TAP_RESET;
+    h->sdir = 0xFFFF;
+    h->boot_latch = false;
+}
+
+static unsigned ti(const struct sh4_hudi *h)
+{
+    return h->sdir >> SH4_SDIR_TI_LSB & 0xFF;
+}
+
+static bool private_ti(const struct sh4_hudi *h, unsigned command)
+{
+    return h->private_commands && ti(h) == command;
+}
+
+/* All ones, and every code nothing is known of, select the bypass register (IEEE 1149.1, unused codes). */
+static bool selects_bypass(const struct sh4_hudi *h)
+{
+    unsigned high = ti(h) & 0xF0;
+    if (high == SH4_TI_RESET_NEGATE || high == SH4_TI_RESET_ASSERT || (ti(h) & 0xE0) == SH4_TI_INTERRUPT)
+        return false;
+    return !(private_ti(h, SH4_TI_STATUS) || private_ti(h, SH4_TI_STATUS_END) ||
+             private_ti(h, SH4_TI_ASERAM_WRITE) || private_ti(h, SH4_TI_BOOT) || private_ti(h, SH4_TI_BREAK));
+}
+
+static void update_ir(struct sh4_hudi *h)
+{
+    h->ops->sync(h->ctx);
+    h->sdir = (uint16_t)(h->ir_shift << (16 - (h->ir_bits < 16 ? h->ir_bits : 16)));
+    unsigned high = ti(h) & 0xF0;
+    if (high == SH4_TI_RESET_ASSERT)
+        h->ops->reset_assert(h->ctx);
+    else if (high == SH4_TI_RESET_NEGATE)
+        h->ops->reset_negate(h->ctx);
+    else if ((ti(h) & 0xE0) == SH4_TI_INTERRUPT)
+        h->ops->interrupt(h->ctx);
+    else if (private_ti(h, SH4_TI_BREAK))
+        h->ops->ase_break(h->ctx);
+    else if (private_ti(h, SH4_TI_BOOT))
+        h->boot_latch = true;
+    else if (private_ti(h, SH4_TI_ASERAM_WRITE))
+        h->aseram_header = true;
+}
+
+static void capture_dr(struct sh4_hudi *h)
+{
+    if (selects_bypass(h)) {
+        h->dr_bits = 1;
+        h->dr_shift = 0;
+        return;
+    }
+    h->ops->sync(h->ctx);
+    h->dr_bits = SH4_SDDR_BITS;
+    h->dr_shift = private_ti(h, SH4_TI_STATUS) ? h->ops->status(h->ctx, h->status_selector) : h->sddr;
+}
+
+static void aseram_word(struct sh4_hudi *h, uint32_t word)
+{
+    if (h->aseram_header) {
+        h->aseram_header = false;
+        h->aseram_at = word & (SH4_ASERAM_SIZE - 1);
+        h->aseram_end = word >> 16 & (SH4_ASERAM_SIZE - 1);
+        return;
+    }
+    if (h->aseram_at > h->aseram_end)
+        return; /* beyond what the header announced */
+    h->ops->aseram_write(h->ctx, h->aseram_at, word);
+    h->aseram_at += 4;
+}
+
+static void update_dr(struct sh4_hudi *h)
+{
+    if (selects_bypass(h))
+        return;
+    h->ops->sync(h->ctx);
+    uint32_t word = (uint32_t)h->dr_shift;
+    if (private_ti(h, SH4_TI_STATUS))
+        h->status_selector = word >> 3 & 15;
+    else if (private_ti(h, SH4_TI_ASERAM_WRITE))
+        aseram_word(h, word);
+    else
+        h->sddr = word;
+}
+
+static void enter(struct sh4_hudi *h, enum tap_state next)
+{
+    h->state = next;
+    switch (next) {
+    case TAP_RESET: sh4_hudi_trst(h); break;
+    case TAP_CAPTURE_IR: h->ir_shift = IR_CAPTURE; break;
+    case TAP_UPDATE_IR: update_ir(h); break;
+    case TAP_CAPTURE_DR: capture_dr(h); break;
+    case TAP_UPDATE_DR: update_dr(h); break;
+    default: break;
+    }
+}
+
+static unsigned get_bit(const uint8_t *p, size_t i)
+{
+    return p[i / 8] >> (i % 8) & 1;
+}
+
+static void put_bit(uint8_t *p, size_t i, unsigned v)
+{
+    if (!p)
+        return;
+    unsigned m = 1u << (i % 8);
+    p[i / 8] = (uint8_t)(v ? p[i / 8] | m : p[i / 8] & ~m);
+}
+
+/* One rising edge: TDO shows the selected register's bit 0 while shifting, else the line floats high. */
+static unsigned edge(struct sh4_hudi *h, unsigned tms, unsigned tdi)
+{
+    unsigned tdo = 1;
+    if (h->state == TAP_SHIFT_DR) {
+        tdo = h->dr_shift & 1;
+        h->dr_shift = h->dr_shift >> 1 | (uint64_t)tdi << (h->dr_bits - 1);
+    } else if (h->state == TAP_SHIFT_IR) {
+        tdo = h->ir_shift & 1;
+        h->ir_shift = h->ir_shift >> 1 | tdi << (h->ir_bits - 1);
+    }
+    h->clocks++;
+    enum tap_state next = tap_next(h->state, tms);
+    if (next != h->state || next == TAP_RESET)
+        enter(h, next);
+    return tdo;
+}
+
+/* Eight bits at once while TMS stays 0 in Shift-DR of a register at least that long, byte aligned. */
+static bool shift_byte(struct sh4_hudi *h, size_t i, size_t n, const uint8_t *tms, const uint8_t *tdi,
+                       uint8_t *tdo)
+{
+    if (h->state != TAP_SHIFT_DR || h->dr_bits < 8 || i % 8 || n - i < 8 || tms[i / 8])
+        return false;
+    if (tdo)
+        tdo[i / 8] = (uint8_t)h->dr_shift;
+    h->dr_shift = h->dr_shift >> 8 | (uint64_t)tdi[i / 8] << (h->dr_bits - 8);
+    h->clocks += 8;
+    return true;
+}
+
+/* Long idle: nothing can happen while TMS stays 0 in Run-Test/Idle. */
+static bool idle_byte(struct sh4_hudi *h, size_t i, size_t n, const uint8_t *tms, uint8_t *tdo)
+{
+    if (h->state != TAP_IDLE || i % 8 || n - i < 8 || tms[i / 8])
+        return false;
+    if (tdo)
+        tdo[i / 8] = 0xFF;
+    h->clocks += 8;
+    return true;
+}
+
+void sh4_hudi_clock(struct sh4_hudi *h, size_t n, const uint8_t *tms, const uint8_t *tdi, uint8_t *tdo)
+{
+    for (size_t i = 0; i < n;) {
+        if (shift_byte(h, i, n, tms, tdi, tdo) || idle_byte(h, i, n, tms, tdo)) {
+            i += 8;
+            continue;
+        }
+        put_bit(tdo, i, edge(h, get_bit(tms, i), get_bit(tdi, i)));
+        i++;
+    }
+}

@@ -1,0 +1,54 @@
+/* H-UDI of the board model: the TAP, SDIR, SDDR, SDBPR and the commands, documented and private.
+ *
+ * It moves bits and reports what a command asks for; CPU, reset and time belong to the board, reached through
+ * the callbacks. Documented: BYPASS, reset assert/negate, interrupt, SDDR. Private (an option; their meaning on
+ * an SH7750 is not confirmed by anything public, docs/unverified.md): ASERAM write, boot, break, status read.
+ * Source: SH7750 hardware manual section 21 as collected in the reference; UrJTAG's ST40 fork for the private
+ * commands. */
+#ifndef TARGETS_SH4_MODEL_HUDI_H
+#define TARGETS_SH4_MODEL_HUDI_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "targets/sh4/model/tap.h"
+
+struct sh4_hudi_ops {
+    /* Bring the board up to the present TCK before a value is captured or takes effect. */
+    void (*sync)(void *ctx);
+    void (*reset_assert)(void *ctx);
+    void (*reset_negate)(void *ctx);
+    void (*interrupt)(void *ctx);
+    void (*ase_break)(void *ctx);
+    void (*aseram_write)(void *ctx, unsigned offset, uint32_t word);
+    uint32_t (*status)(void *ctx, unsigned selector);
+};
+
+struct sh4_hudi {
+    const struct sh4_hudi_ops *ops;
+    void *ctx;
+    bool private_commands;
+    unsigned ir_bits;      /* 16; other values are a fault to be found by the host */
+    enum tap_state state;
+    uint32_t ir_shift;
+    uint64_t dr_shift;
+    unsigned dr_bits;      /* length of the selected data register */
+    uint16_t sdir;
+    uint32_t sddr;
+    uint32_t bypass;
+    unsigned status_selector;
+    bool aseram_header;    /* the next DR word is (end << 16) | start */
+    unsigned aseram_at, aseram_end;
+    bool boot_latch;       /* the next reset exit enters ASE mode */
+    uint64_t clocks;       /* TCK since power-on */
+};
+
+/* sh4_hudi_init - Test-Logic-Reset, SDDR 0 (undefined on the part). ops and ctx borrowed. */
+void sh4_hudi_init(struct sh4_hudi *h, const struct sh4_hudi_ops *ops, void *ctx);
+/* sh4_hudi_trst - nTRST low: the TAP and SDIR are reset, the boot latch falls. */
+void sh4_hudi_trst(struct sh4_hudi *h);
+/* sh4_hudi_clock - n rising edges of TCK; tms, tdi packed bits, bit 0 first; tdo filled if not NULL. */
+void sh4_hudi_clock(struct sh4_hudi *h, size_t n, const uint8_t *tms, const uint8_t *tdi, uint8_t *tdo);
+
+#endif
