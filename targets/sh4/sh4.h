@@ -29,4 +29,8 @@ struct sh4_options {
  * the agent is put into ASERAM, and nothing in target memory is touched before a breakpoint is set. */
 int sh4_open(struct probe *p, const struct sh4_options *opt, struct target **out, struct err *err);
 
+/* sh4_target_ops - the driver's table without a board: counter events, canonical addresses, registers, for
+ * `probeprof events` and for symbols. Static lifetime; its functions that take a target are for open ones. */
+const struct target_ops *sh4_target_ops(void);
+
 #endif
