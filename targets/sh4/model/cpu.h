@@ -97,6 +97,7 @@ enum { SH4_NEVENTS = 0x2A, SH4_IRQ_NMI = 16 };
 struct sh4_pmc {
     uint16_t pmcr;
     bool running;
+    bool readable;  /* stopped so that the count shows even with cfg.perf_off_reads_0 */
     uint64_t count; /* 48 bits */
     uint64_t base;  /* total of the event when it was started */
 };
@@ -128,7 +129,6 @@ struct sh4_cpu {
 
     struct sh4_pmc pmc[2];
     uint64_t total[SH4_NEVENTS];  /* events since power-on; use sh4_cpu_total: some are gathered lazily */
-    uint64_t wait_other;          /* elapsed cycles in no freeze counter: uncached and I/O waits, exceptions */
 
     struct sh4_config cfg;
     struct sh4_bus bus;
@@ -180,7 +180,9 @@ void sh4_set_fpscr(struct sh4_cpu *cpu, uint32_t fpscr); /* masks, exchanges fr/
 /* r0-r7 of bank 0 or 1, n 0-7, whichever is active. */
 uint32_t *sh4_bank_reg(struct sh4_cpu *cpu, unsigned bank, unsigned n);
 
-/* sh4_cpu_total - count of event `code` (0x01-0x29) since power-on, while counting was allowed. */
+/* sh4_cpu_total - count of event `code` (0x01-0x29) since power-on, while counting was allowed. Codes without
+ * an event hold the cycles no event counts: 0x00 uncached and I/O waits and exception entry, 0x20 issue
+ * rates above 1. elapsed = (instructions - pairs) + freezes + these two, but for a group still open. */
 uint64_t sh4_cpu_total(struct sh4_cpu *cpu, unsigned code);
 /* sh4_cpu_perf - 48-bit value of counter 0 or 1 as the program would read it. */
 uint64_t sh4_cpu_perf(struct sh4_cpu *cpu, unsigned n);

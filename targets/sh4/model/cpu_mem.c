@@ -1,0 +1,520 @@
+/* What an instruction's memory access meets: alignment, segments, MMU, caches, on-chip RAM, store queues, P4. */
+#include <string.h>
+
+#include "probe/base/bytes.h"
+#include "targets/sh4/model/cpu_internal.h"
+
+/* ---- physical memory ---- */
+
+uint64_t sh4_get_bytes(const uint8_t *p, unsigned size, bool big)
+{
+    switch (size) {
+    case 1: return *p;
+    case 2: return get16(p, big);
+    case 4: return get32(p, big);
+    default: return big ? (uint64_t)be32(p) << 32 | be32(p + 4) : le64(p);
+    }
+}
+
+void sh4_put_bytes(uint8_t *p, unsigned size, uint64_t value, bool big)
+{
+    switch (size) {
+    case 1: *p = (uint8_t)value; break;
+    case 2: put16(p, (uint16_t)value, big); break;
+    case 4: put32(p, (uint32_t)value, big); break;
+    default:
+        put32(p, (uint32_t)(big ? value >> 32 : value), big);
+        put32(p + 4, (uint32_t)(big ? value : value >> 32), big);
+    }
+}
+
+const struct sh4_window *sh4_find_window(const struct sh4_cpu *cpu, uint32_t paddr, unsigned len)
+{
+    for (unsigned i = 0; i < cpu->bus.nwindows; i++) {
+        const struct sh4_window *w = &cpu->bus.window[i];
+        if (paddr - w->base < w->size && w->size - (paddr - w->base) >= len)
+            return w;
+    }
+    return NULL;
+}
+
+static uint8_t *window_byte(const struct sh4_window *w, uint32_t paddr)
+{
+    return w->host + ((paddr - w->base) & w->mask);
+}
+
+uint64_t sh4_phys_read(struct sh4_cpu *cpu, uint32_t paddr, unsigned size)
+{
+    const struct sh4_window *w = sh4_find_window(cpu, paddr, size);
+    cpu->last_external = paddr;
+    if (w)
+        return sh4_get_bytes(window_byte(w, paddr), size, cpu->cfg.big);
+    if (!cpu->bus.stable || !cpu->bus.stable(cpu->bus.ctx, paddr))
+        cpu->fast->effects++;
+    return cpu->bus.read ? cpu->bus.read(cpu->bus.ctx, paddr, size) : 0;
+}
+
+void sh4_phys_write(struct sh4_cpu *cpu, uint32_t paddr, unsigned size, uint64_t value)
+{
+    const struct sh4_window *w = sh4_find_window(cpu, paddr, size);
+    cpu->last_external = paddr;
+    cpu->fast->effects++;
+    if (w && w->writable)
+        sh4_put_bytes(window_byte(w, paddr), size, value, cpu->cfg.big);
+    else if (!w && cpu->bus.write)
+        cpu->bus.write(cpu->bus.ctx, paddr, size, value);
+}
+
+void sh4_phys_read_line(struct sh4_cpu *cpu, uint32_t paddr, uint8_t line[LINE])
+{
+    const struct sh4_window *w = sh4_find_window(cpu, paddr, LINE);
+    cpu->last_external = paddr;
+    cpu->fast->effects++;
+    if (w) {
+        memcpy(line, window_byte(w, paddr), LINE);
+        return;
+    }
+    for (unsigned i = 0; i < LINE; i += 8)
+        sh4_put_bytes(line + i, 8, cpu->bus.read ? cpu->bus.read(cpu->bus.ctx, paddr + i, 8) : 0, cpu->cfg.big);
+}
+
+void sh4_phys_write_line(struct sh4_cpu *cpu, uint32_t paddr, const uint8_t line[LINE])
+{
+    const struct sh4_window *w = sh4_find_window(cpu, paddr, LINE);
+    cpu->last_external = paddr;
+    cpu->fast->effects++;
+    if (w && w->writable)
+        memcpy(window_byte(w, paddr), line, LINE);
+    for (unsigned i = 0; !w && cpu->bus.write && i < LINE; i += 8)
+        cpu->bus.write(cpu->bus.ctx, paddr + i, 8, sh4_get_bytes(line + i, 8, cpu->cfg.big));
+}
+
+/* ---- where an access goes ---- */
+
+enum route { ROUTE_CACHED, ROUTE_UNCACHED, ROUTE_OC_RAM, ROUTE_P4, ROUTE_FAULT };
+struct dest {
+    enum route route;
+    uint32_t paddr;     /* ROUTE_P4: the P4 address */
+    bool write_through;
+};
+
+static struct dest fault(struct sh4_cpu *cpu, uint16_t expevt, uint32_t vaddr)
+{
+    sh4_raise_mem(cpu, expevt, vaddr);
+    return (struct dest){ .route = ROUTE_FAULT };
+}
+
+static struct dest translated(struct sh4_cpu *cpu, uint32_t vaddr, enum sh4_access access, bool enabled)
+{
+    struct sh4_xlat x;
+    sh4_mmu_translate(cpu->mmu, vaddr, access, !(cpu->sr_rest & SR_MD), &x);
+    cpu->fast->effects++; /* URC and LRUI move */
+    cpu->total[EV_ITLB_MISS] += x.itlb_miss;
+    cpu->total[EV_UTLB_MISS] += x.utlb_miss;
+    if (x.fault)
+        return fault(cpu, x.fault, vaddr);
+    if (x.translated && x.paddr >= 0x1C000000)
+        return (struct dest){ ROUTE_P4, x.paddr | 0xE0000000u, false };
+    if (!x.cacheable || !enabled)
+        return (struct dest){ ROUTE_UNCACHED, x.paddr, false };
+    bool wt = x.translated ? x.write_through : cpu->ccn.ccr & CCR_WT;
+    return (struct dest){ ROUTE_CACHED, x.paddr, wt };
+}
+
+static struct dest find_dest(struct sh4_cpu *cpu, uint32_t vaddr, unsigned size, enum sh4_access access)
+{
+    uint32_t ccr = cpu->ccn.ccr;
+    bool enabled = ccr & (access == SH4_ACCESS_FETCH ? CCR_ICE : CCR_OCE);
+    uint16_t address_error = access == SH4_ACCESS_WRITE ? 0x100 : 0x0E0;
+    if (vaddr & (size - 1))
+        return fault(cpu, address_error, vaddr);
+    if (vaddr >> 31 && !(cpu->sr_rest & SR_MD) && (vaddr >> 26 != 0x38 || cpu->ccn.mmucr & 0x200))
+        return fault(cpu, address_error, vaddr);
+    if (vaddr >= 0xE0000000u) {
+        if (access == SH4_ACCESS_FETCH && vaddr >> 24 != ASERAM_AREA)
+            return fault(cpu, address_error, vaddr);
+        return (struct dest){ ROUTE_P4, vaddr, false };
+    }
+    if (vaddr >> 26 == 0x1F && (ccr & (CCR_ORA | CCR_OCE)) == (CCR_ORA | CCR_OCE) && access != SH4_ACCESS_FETCH)
+        return (struct dest){ ROUTE_OC_RAM, vaddr, false };
+    if (vaddr >> 30 == 2) { /* P1, P2 */
+        if (vaddr >> 29 == 5 || !enabled)
+            return (struct dest){ ROUTE_UNCACHED, vaddr & PHYS, false };
+        return (struct dest){ ROUTE_CACHED, vaddr & PHYS, !(ccr & CCR_CB) };
+    }
+    if (cpu->ccn.mmucr & MMUCR_AT && cpu->mmu)
+        return translated(cpu, vaddr, access, enabled);
+    return (struct dest){ enabled ? ROUTE_CACHED : ROUTE_UNCACHED, vaddr & PHYS, ccr & CCR_WT };
+}
+
+/* ---- instruction fetch ---- */
+
+static bool fetch_aseram(struct sh4_cpu *cpu, uint32_t pc, bool new_word, uint16_t *op)
+{
+    cpu->total[EV_RAM_FETCH] += new_word;
+    *op = get16(cpu->aseram + (pc & 0x3FE), cpu->cfg.big);
+    return true;
+}
+
+bool sh4_mem_fetch(struct sh4_cpu *cpu, uint32_t pc, uint16_t *op)
+{
+    struct sh4_fast *f = cpu->fast;
+    /* One fetch brings an aligned 4-byte word; the second half is asked for only after a redirection to it. */
+    bool new_word = f->fetch_redirected || !(pc & 2);
+    f->fetch_redirected = false;
+    if (UNLIKELY(cpu->cfg.flat)) {
+        *op = (uint16_t)cpu->bus.read(cpu->bus.ctx, pc, 2);
+        return true;
+    }
+    struct dest d = find_dest(cpu, pc, 2, SH4_ACCESS_FETCH);
+    if (d.route == ROUTE_FAULT)
+        return false;
+    cpu->total[EV_FETCH_ALL] += new_word;
+    if (d.route == ROUTE_P4)
+        return fetch_aseram(cpu, d.paddr, new_word, op);
+    if (d.route == ROUTE_UNCACHED) {
+        if (new_word)
+            spend(cpu, EV_OTHER_WAIT, cpu->cfg.costs.uncached_fetch);
+        *op = (uint16_t)sh4_phys_read(cpu, d.paddr, 2);
+        return true;
+    }
+    cpu->total[EV_FETCH_C] += new_word;
+    unsigned i = sh4_ic_index(cpu, pc);
+    if (f->itag[i] != (d.paddr & ~31u)) {
+        count(cpu, EV_IC_MISS);
+        sh4_ic_fill(cpu, i, d.paddr & ~31u);
+        cpu->total[EV_IC_FILL] += cpu->cfg.costs.ifill;
+        spend(cpu, EV_FREEZE_IC, cpu->cfg.costs.ifill);
+    }
+    *op = get16(f->idata[i] + (pc & 30), cpu->cfg.big);
+    return true;
+}
+
+/* ---- P4 ---- */
+
+static bool ccn_read(struct sh4_cpu *cpu, uint32_t addr, uint32_t *v)
+{
+    const struct sh4_ccn *c = &cpu->ccn;
+    switch (addr & 0xFFFFFF) {
+    case 0x00: *v = c->pteh; return true;
+    case 0x04: *v = c->ptel; return true;
+    case 0x08: *v = c->ttb; return true;
+    case 0x0C: *v = c->tea; return true;
+    case 0x10: *v = c->mmucr; return true;
+    case 0x1C: *v = c->ccr; return true;
+    case 0x20: *v = c->tra; return true;
+    case 0x24: *v = c->expevt; return true;
+    case 0x28: *v = c->intevt; return true;
+    case 0x30: *v = cpu->cfg.variant == SH4_VARIANT_7091 ? 0x040205C1 : 0x04020500; return true;
+    case 0x34: *v = c->ptea; return true;
+    case 0x38: *v = c->qacr[0]; return true;
+    case 0x3C: *v = c->qacr[1]; return true;
+    case 0x40: case 0x44: *v = 0; return true; /* CVR, PRR: later parts */
+    default: return sh4_pmc_read(cpu, addr, v);
+    }
+}
+
+static void write_mmucr(struct sh4_cpu *cpu, uint32_t v)
+{
+    if (cpu->mmu)
+        sh4_mmu_write_mmucr(cpu->mmu, v);
+    else
+        cpu->ccn.mmucr = v;
+}
+
+static bool ccn_write(struct sh4_cpu *cpu, uint32_t addr, uint32_t v)
+{
+    struct sh4_ccn *c = &cpu->ccn;
+    switch (addr & 0xFFFFFF) {
+    case 0x00:
+        c->pteh = v & 0xFFFFFCFFu;
+        if (cpu->mmu)
+            sh4_mmu_changed(cpu->mmu);
+        return true;
+    case 0x04: c->ptel = v & 0x1FFFFDFF; return true;
+    case 0x08: c->ttb = v; return true;
+    case 0x0C: c->tea = v; return true;
+    case 0x10: write_mmucr(cpu, v); return true;
+    case 0x1C: sh4_write_ccr(cpu, v); return true;
+    case 0x20: c->tra = v & 0x3FC; return true;
+    case 0x24: c->expevt = v & 0xFFF; return true;
+    case 0x28: c->intevt = v & 0x3FFF; return true;
+    case 0x30: case 0x40: case 0x44: return true;
+    case 0x34: c->ptea = v & 0xF; return true;
+    case 0x38: c->qacr[0] = v & 0x1C; return true;
+    case 0x3C: c->qacr[1] = v & 0x1C; return true;
+    default: return sh4_pmc_write(cpu, addr, v);
+    }
+}
+
+static void io_wait(struct sh4_cpu *cpu)
+{
+    count(cpu, EV_IO_OP);
+    spend(cpu, EV_OTHER_WAIT, cpu->cfg.costs.io);
+}
+
+/* On-chip registers, and what is no memory at all. Our own registers are held still for a polling loop,
+ * but for the counters, which move with time. */
+static uint64_t io_read(struct sh4_cpu *cpu, uint32_t addr, unsigned size)
+{
+    uint32_t v;
+    io_wait(cpu);
+    if (addr >> 16 == 0xFF00 || addr >> 16 == 0xFF10) {
+        if (addr >= 0xFF100000u)
+            cpu->fast->effects++;
+        if (ccn_read(cpu, addr, &v))
+            return v;
+    }
+    if (!cpu->bus.stable || !cpu->bus.stable(cpu->bus.ctx, addr))
+        cpu->fast->effects++;
+    return cpu->bus.io_read ? cpu->bus.io_read(cpu->bus.ctx, addr, size) : 0;
+}
+
+static void io_write(struct sh4_cpu *cpu, uint32_t addr, unsigned size, uint64_t value)
+{
+    io_wait(cpu);
+    cpu->fast->effects++;
+    if ((addr >> 16 == 0xFF00 || addr >> 16 == 0xFF10) && ccn_write(cpu, addr, (uint32_t)value))
+        return;
+    if (cpu->bus.io_write)
+        cpu->bus.io_write(cpu->bus.ctx, addr, size, value);
+}
+
+static uint64_t p4_read(struct sh4_cpu *cpu, uint32_t addr, unsigned size)
+{
+    switch (addr >> 24) {
+    case 0xE0: case 0xE1: case 0xE2: case 0xE3:
+        return sh4_get_bytes(&cpu->fast->sq[addr >> 5 & 1][addr & 31], size, cpu->cfg.big);
+    case 0xF0: case 0xF1: case 0xF4: case 0xF5:
+        io_wait(cpu);
+        return sh4_cache_array_read(cpu, addr);
+    case 0xF2: case 0xF3: case 0xF6: case 0xF7:
+        io_wait(cpu);
+        return cpu->mmu ? sh4_mmu_array_read(cpu->mmu, addr) : 0;
+    case ASERAM_AREA:
+        return sh4_get_bytes(cpu->aseram + (addr & 0x3FF), size, cpu->cfg.big);
+    default:
+        return io_read(cpu, addr, size);
+    }
+}
+
+static bool tlb_array_write(struct sh4_cpu *cpu, uint32_t addr, uint32_t value)
+{
+    io_wait(cpu);
+    uint16_t fault = cpu->mmu ? sh4_mmu_array_write(cpu->mmu, addr, value, !(cpu->sr_rest & SR_MD)) : 0;
+    if (fault)
+        sh4_raise_mem(cpu, fault, addr);
+    return !fault;
+}
+
+static bool p4_write(struct sh4_cpu *cpu, uint32_t addr, unsigned size, uint64_t value)
+{
+    cpu->fast->effects++;
+    switch (addr >> 24) {
+    case 0xE0: case 0xE1: case 0xE2: case 0xE3:
+        sh4_put_bytes(&cpu->fast->sq[addr >> 5 & 1][addr & 31], size, value, cpu->cfg.big);
+        return true;
+    case 0xF0: case 0xF1: case 0xF4: case 0xF5:
+        io_wait(cpu);
+        return sh4_cache_array_write(cpu, addr, (uint32_t)value);
+    case 0xF2: case 0xF3: case 0xF6: case 0xF7:
+        return tlb_array_write(cpu, addr, (uint32_t)value);
+    case ASERAM_AREA:
+        sh4_put_bytes(cpu->aseram + (addr & 0x3FF), size, value, cpu->cfg.big);
+        return true;
+    default:
+        io_write(cpu, addr, size, value);
+        return true;
+    }
+}
+
+/* ---- operands ---- */
+
+static void watch_operand(struct sh4_cpu *cpu, uint32_t vaddr, unsigned size, bool write, uint64_t value)
+{
+    cpu->last_operand = vaddr;
+    if (UNLIKELY(cpu->ubc_armed) && cpu->ubc && cpu->ubc->armed_operand)
+        cpu->fast->ubc_after |= (uint8_t)sh4_ubc_match_operand(cpu->ubc, vaddr, size, write, value,
+                                                               (uint8_t)cpu->ccn.pteh);
+}
+
+static uint64_t cached_read(struct sh4_cpu *cpu, uint32_t vaddr, uint32_t paddr, unsigned size)
+{
+    unsigned i = sh4_oc_index(cpu, vaddr);
+    count(cpu, EV_OP_READ_C);
+    if (cpu->fast->otag[i] != (paddr & ~31u)) {
+        count(cpu, EV_OC_READ_MISS);
+        sh4_oc_fill(cpu, i, paddr & ~31u);
+    }
+    return sh4_get_bytes(&cpu->fast->odata[i][paddr & 31], size, cpu->cfg.big);
+}
+
+bool sh4_mem_read(struct sh4_cpu *cpu, uint32_t vaddr, unsigned size, uint64_t *value)
+{
+    if (UNLIKELY(cpu->cfg.flat)) {
+        *value = cpu->bus.read(cpu->bus.ctx, vaddr, size);
+        return true;
+    }
+    struct dest d = find_dest(cpu, vaddr, size, SH4_ACCESS_READ);
+    if (d.route == ROUTE_FAULT)
+        return false;
+    count(cpu, EV_OP_ALL);
+    switch (d.route) {
+    case ROUTE_CACHED: *value = cached_read(cpu, vaddr, d.paddr, size); break;
+    case ROUTE_OC_RAM:
+        count(cpu, EV_RAM_OP);
+        *value = sh4_get_bytes(sh4_oc_ram(cpu, vaddr), size, cpu->cfg.big);
+        break;
+    case ROUTE_P4: *value = p4_read(cpu, d.paddr, size); break;
+    default:
+        spend(cpu, EV_OTHER_WAIT, cpu->cfg.costs.uncached_read);
+        *value = sh4_phys_read(cpu, d.paddr, size);
+    }
+    watch_operand(cpu, vaddr, size, false, *value);
+    return true;
+}
+
+static void cached_write(struct sh4_cpu *cpu, uint32_t vaddr, struct dest d, unsigned size, uint64_t value)
+{
+    unsigned i = sh4_oc_index(cpu, vaddr);
+    bool hit = cpu->fast->otag[i] == (d.paddr & ~31u);
+    count(cpu, EV_OP_WRITE_C);
+    cpu->total[EV_OC_WRITE_MISS] += !hit;
+    if (!hit && !d.write_through) { /* write-allocate; in write-through mode a miss leaves the cache alone */
+        sh4_oc_fill(cpu, i, d.paddr & ~31u);
+        hit = true;
+    }
+    if (hit)
+        sh4_put_bytes(&cpu->fast->odata[i][d.paddr & 31], size, value, cpu->cfg.big);
+    if (!d.write_through) {
+        cpu->fast->odirty[i] = 1;
+        return;
+    }
+    spend(cpu, EV_OTHER_WAIT, cpu->cfg.costs.write_through);
+    sh4_phys_write(cpu, d.paddr, size, value);
+}
+
+bool sh4_mem_write(struct sh4_cpu *cpu, uint32_t vaddr, unsigned size, uint64_t value)
+{
+    if (UNLIKELY(cpu->cfg.flat)) {
+        cpu->bus.write(cpu->bus.ctx, vaddr, size, value);
+        return true;
+    }
+    struct dest d = find_dest(cpu, vaddr, size, SH4_ACCESS_WRITE);
+    if (d.route == ROUTE_FAULT)
+        return false;
+    cpu->fast->effects++;
+    count(cpu, EV_OP_ALL);
+    switch (d.route) {
+    case ROUTE_CACHED: cached_write(cpu, vaddr, d, size, value); break;
+    case ROUTE_OC_RAM:
+        count(cpu, EV_RAM_OP);
+        sh4_put_bytes(sh4_oc_ram(cpu, vaddr), size, value, cpu->cfg.big);
+        break;
+    case ROUTE_P4:
+        if (!p4_write(cpu, d.paddr, size, value))
+            return false;
+        break;
+    default:
+        spend(cpu, EV_OTHER_WAIT, cpu->cfg.costs.uncached_write);
+        sh4_phys_write(cpu, d.paddr, size, value);
+    }
+    watch_operand(cpu, vaddr, size, true, value);
+    return true;
+}
+
+/* ---- cache instructions ---- */
+
+/* PREF on a store queue sends it out; elsewhere it fills the line without ever raising. */
+static bool store_queue_burst(struct sh4_cpu *cpu, uint32_t vaddr)
+{
+    unsigned q = vaddr >> 5 & 1;
+    uint32_t paddr = (vaddr & 0x03FFFFE0) | (cpu->ccn.qacr[q] >> 2 & 7) << 26;
+    if (vaddr & 3 || (!(cpu->sr_rest & SR_MD) && cpu->ccn.mmucr & 0x200)) {
+        sh4_raise_mem(cpu, 0x100, vaddr);
+        return false;
+    }
+    if (cpu->ccn.mmucr & MMUCR_AT && cpu->mmu) {
+        struct dest d = translated(cpu, vaddr, SH4_ACCESS_WRITE, false);
+        if (d.route == ROUTE_FAULT)
+            return false;
+        paddr = d.paddr & PHYS & ~31u;
+    }
+    spend(cpu, EV_OTHER_WAIT, cpu->cfg.costs.uncached_write);
+    sh4_phys_write_line(cpu, paddr, cpu->fast->sq[q]);
+    return true;
+}
+
+/* The physical line behind vaddr, if it can be cached and no fault stands in the way. */
+static bool quiet_dest(struct sh4_cpu *cpu, uint32_t vaddr, struct dest *d)
+{
+    if (vaddr >= 0xE0000000u || (vaddr >> 31 && !(cpu->sr_rest & SR_MD)))
+        return false;
+    if (vaddr >> 30 != 2 && cpu->ccn.mmucr & MMUCR_AT && cpu->mmu) {
+        struct sh4_xlat x;
+        cpu->fast->effects++;
+        sh4_mmu_translate(cpu->mmu, vaddr, SH4_ACCESS_READ, !(cpu->sr_rest & SR_MD), &x);
+        if (x.fault || !x.cacheable || x.paddr >= 0x1C000000 || !(cpu->ccn.ccr & CCR_OCE))
+            return false;
+        *d = (struct dest){ ROUTE_CACHED, x.paddr, x.write_through };
+        return true;
+    }
+    *d = find_dest(cpu, vaddr & ~31u, 4, SH4_ACCESS_READ);
+    return d->route == ROUTE_CACHED;
+}
+
+bool sh4_mem_pref(struct sh4_cpu *cpu, uint32_t vaddr)
+{
+    struct dest d;
+    if (cpu->cfg.flat)
+        return true;
+    if (vaddr >> 26 == 0x38)
+        return store_queue_burst(cpu, vaddr);
+    if (!quiet_dest(cpu, vaddr, &d))
+        return true;
+    unsigned i = sh4_oc_index(cpu, vaddr);
+    if (cpu->fast->otag[i] != (d.paddr & ~31u))
+        sh4_oc_fill(cpu, i, d.paddr & ~31u);
+    return true;
+}
+
+bool sh4_mem_block_op(struct sh4_cpu *cpu, uint32_t vaddr, enum sh4_block_op what)
+{
+    if (cpu->cfg.flat)
+        return true;
+    /* OCBI may lose data and counts as a write for protection; all three fault like accesses. */
+    struct dest d = find_dest(cpu, vaddr & ~31u, 4, what == BLOCK_OCBI ? SH4_ACCESS_WRITE : SH4_ACCESS_READ);
+    if (d.route == ROUTE_FAULT)
+        return false;
+    if (d.route != ROUTE_CACHED)
+        return true;
+    cpu->fast->effects++;
+    unsigned i = sh4_oc_index(cpu, vaddr);
+    if (cpu->fast->otag[i] != (d.paddr & ~31u))
+        return true;
+    if (what != BLOCK_OCBI && cpu->fast->odirty[i]) {
+        sh4_phys_write_line(cpu, d.paddr & ~31u, cpu->fast->odata[i]);
+        cpu->fast->odirty[i] = 0;
+        spend(cpu, EV_OTHER_WAIT, cpu->cfg.costs.writeback);
+    }
+    if (what != BLOCK_OCBWB)
+        sh4_oc_drop(cpu, i, false);
+    return true;
+}
+
+/* MOVCA.L: a store that allocates without reading memory. The other 28 bytes are undefined; here zero. */
+bool sh4_mem_movca(struct sh4_cpu *cpu, uint32_t vaddr, uint32_t value)
+{
+    if (cpu->cfg.flat || vaddr >= 0xE0000000u)
+        return sh4_mem_write(cpu, vaddr, 4, value);
+    struct dest d = find_dest(cpu, vaddr, 4, SH4_ACCESS_WRITE);
+    if (d.route == ROUTE_FAULT)
+        return false;
+    unsigned i = sh4_oc_index(cpu, vaddr);
+    if (d.route == ROUTE_CACHED && !d.write_through && cpu->fast->otag[i] != (d.paddr & ~31u)) {
+        sh4_oc_drop(cpu, i, true);
+        cpu->fast->otag[i] = d.paddr & ~31u;
+        memset(cpu->fast->odata[i], 0, LINE);
+    }
+    return sh4_mem_write(cpu, vaddr, 4, value);
+}
