@@ -1,0 +1,149 @@
+#include "profiler/cli/capture.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "probe/base/util.h"
+#include "profiler/cli/parts.h"
+
+int capture_open(struct capture *c, const struct symbols *symbols, const struct recording_header *h,
+                 const char *record, struct err *err)
+{
+    calltree_resolve *resolve = symbols ? symbols_range : NULL;
+    c->symbols = symbols;
+    filter_init(&c->filter, &(struct filter_config){
+        .max_passes = h->max_passes,
+        .exclude_interrupts = h->irq_filter == IRQ_FILTER_AUTO,
+        .resolve = resolve,
+        .resolve_ctx = (void *)symbols,
+    });
+    int ret = calltree_new(&(struct calltree_config){ .resolve = resolve, .resolve_ctx = (void *)symbols }, &c->tree, err);
+    if (ret == 0 && record)
+        ret = recording_create(record, h, &c->recording, err);
+    if (ret < 0)
+        capture_close(c);
+    return ret;
+}
+
+int capture_feed(struct capture *c, struct event *events, size_t n, struct err *err)
+{
+    int ret = 0;
+    c->seen += n;
+    if (c->recording && n)
+        ret = recording_write(c->recording, events, n, err);
+    if (ret < 0) {
+        recording_finish(c->recording, &(struct recording_end){ .events = c->seen }, NULL);
+        c->recording = NULL;
+    }
+    n = filter_events(&c->filter, events, n);
+    calltree_feed(c->tree, events, n);
+    return ret;
+}
+
+bool capture_done(const struct capture *c) { return c->filter.done; }
+
+int capture_finish_recording(struct capture *c, const struct recording_end *end, struct err *err)
+{
+    struct recording_writer *w = c->recording;
+    c->recording = NULL;
+    return w ? recording_finish(w, end, err) : 0;
+}
+
+int capture_profile(const struct capture *c, const struct profile_info *info, struct profile **out,
+                    struct err *err)
+{
+    return profile_build(c->tree, c->symbols, info, out, err);
+}
+
+void capture_close(struct capture *c)
+{
+    calltree_free(c->tree);
+    if (c->recording)
+        recording_finish(c->recording, &(struct recording_end){ .events = c->seen }, NULL);
+    *c = (struct capture){ 0 };
+}
+
+/* ---- replay ---- */
+
+/* The recording's ELF is a convenience: its path may be stale, and it may have been rebuilt since. */
+static int open_symbols(const struct recording_header *h, const char *elf, struct symbols **syms, char *warn,
+                        size_t cap, struct err *err)
+{
+    const char *path = elf ? elf : h->elf;
+    struct err miss = { .code = ERR_OK };
+    if (!path)
+        return 0;
+    int ret = symbols_open(path, syms, elf ? err : &miss);
+    if (ret < 0 && elf)
+        return ret;
+    if (ret < 0) {
+        snprintf(warn, cap, "%s (functions are named by address; --elf FILE names them)", miss.what);
+        return 0;
+    }
+    const struct image *im = symbols_image(*syms);
+    if (h->build_id_len && (im->build_id_len != h->build_id_len || memcmp(im->build_id, h->build_id, h->build_id_len)))
+        snprintf(warn, cap, "%s is not the program that was recorded (build id differs): names may be wrong", path);
+    return part_prepare_symbols(*syms, h->target, err);
+}
+
+static int replay_events(struct recording *r, struct capture *c, struct err *err)
+{
+    struct event batch[256];
+    for (;;) {
+        int n = recording_read(r, batch, ARRAY_LEN(batch), err);
+        if (n <= 0)
+            return n;
+        capture_feed(c, batch, (size_t)n, NULL); /* nothing is recorded here */
+    }
+}
+
+static void info_from_recording(const struct recording *r, const struct symbols *syms, struct profile_info *info)
+{
+    const struct recording_header *h = recording_header(r);
+    const struct recording_end *end = recording_end_info(r);
+    *info = (struct profile_info){
+        .target = h->target, .probe = h->probe, .elf = h->elf, .counter = { h->counter[0], h->counter[1] },
+        .when = h->when, .icache_enabled = h->icache_enabled, .cache_by_address = h->address_cached,
+        .build_id_len = h->build_id_len,
+    };
+    memcpy(info->build_id, h->build_id, h->build_id_len);
+    if (!info->elf && syms)
+        info->elf = symbols_image(syms)->path;
+    if (end) {
+        info->target_cycles = end->target_cycles;
+        info->agent_cycles = end->agent_cycles;
+        info->host_ns = end->host_ns;
+        info->note = *end->note ? end->note : NULL;
+    }
+}
+
+int capture_replay(const char *path, const char *elf, struct profile **out, struct symbols **syms, char *warn,
+                   size_t cap, struct err *err)
+{
+    struct recording *r = NULL;
+    struct capture c = { 0 };
+    struct profile_info info;
+    *warn = 0;
+    *syms = NULL;
+    int ret = recording_open(path, &r, err);
+    if (ret < 0)
+        return ret;
+    ret = open_symbols(recording_header(r), elf, syms, warn, cap, err);
+    if (ret == 0)
+        ret = capture_open(&c, *syms, recording_header(r), NULL, err);
+    if (ret == 0)
+        ret = replay_events(r, &c, err);
+    if (ret == 0) {
+        if (recording_damage(r))
+            snprintf(warn, cap, "%s: %s", path, recording_damage(r));
+        info_from_recording(r, *syms, &info);
+        ret = capture_profile(&c, &info, out, err);
+    }
+    capture_close(&c);
+    recording_close(r);
+    if (ret < 0) {
+        symbols_close(*syms);
+        *syms = NULL;
+    }
+    return ret;
+}

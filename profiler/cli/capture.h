@@ -1,0 +1,54 @@
+/* What becomes of events, live or replayed: recording, filters, call tree, and at the end a profile.
+ * A replay goes through the same code, so a recording gives the same result as the run it was made in. */
+#ifndef PROFILER_CLI_CAPTURE_H
+#define PROFILER_CLI_CAPTURE_H
+
+#include "profiler/calltree.h"
+#include "profiler/filter.h"
+#include "profiler/profile.h"
+#include "profiler/recording.h"
+#include "profiler/symbols.h"
+
+/* Zero-initialise, then capture_open(). */
+struct capture {
+    struct calltree *tree;
+    struct filter filter;
+    struct recording_writer *recording; /* NULL: not recorded */
+    const struct symbols *symbols;      /* borrowed; may be NULL */
+    uint64_t seen;                      /* events fed */
+};
+
+/* capture_open - an empty tree behind the filters that the recording header describes
+ * c         zeroed
+ * symbols   borrowed until capture_close(); may be NULL
+ * h         start, stops, passes and interrupt filter of the run; copied
+ * record    file to record to, or NULL
+ * Returns 0 or the failure of one of the parts; c is closed then. */
+int capture_open(struct capture *c, const struct symbols *symbols, const struct recording_header *h,
+                 const char *record, struct err *err);
+
+/* capture_feed - n events, in order; they are recorded as they are, then filtered in place and counted.
+ * Returns 0, or recording_write()'s failure: the events count all the same and recording has ended. */
+int capture_feed(struct capture *c, struct event *events, size_t n, struct err *err);
+
+/* capture_done - passes are used up: nothing that comes now changes the profile. */
+bool capture_done(const struct capture *c);
+
+/* capture_finish_recording - NULL recording is fine. */
+int capture_finish_recording(struct capture *c, const struct recording_end *end, struct err *err);
+
+/* capture_profile - the result so far; caller frees with profile_free(). */
+int capture_profile(const struct capture *c, const struct profile_info *info, struct profile **out,
+                    struct err *err);
+
+/* capture_close - gives everything back; an unfinished recording stays as FILE.part. A zeroed struct is fine. */
+void capture_close(struct capture *c);
+
+/* capture_replay - a recording through all of the above
+ * elf    ELF to name functions with, or NULL for the one the recording names
+ * warn   receives one line for people if the ELF is missing or another one, or the file is damaged; cap bytes
+ * Returns 0 with *out and *syms (may be NULL) set, to be freed by the caller; else the failure. */
+int capture_replay(const char *path, const char *elf, struct profile **out, struct symbols **syms, char *warn,
+                   size_t cap, struct err *err);
+
+#endif

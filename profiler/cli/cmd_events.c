@@ -1,0 +1,89 @@
+#include "profiler/cli/command.h"
+#include "profiler/cli/parts.h"
+#include "profiler/cli/view.h"
+#include "profiler/json.h"
+
+enum { EVENTS_JSON, EVENTS_TARGET, EVENTS_HELP };
+static const struct opt events_opts[] = {
+    { "target", 0, "T", "part: sh7750 (default), sh7091", EVENTS_TARGET },
+    { "json", 0, NULL, "print one JSON document", EVENTS_JSON },
+    { "help", 'h', NULL, "this text", EVENTS_HELP },
+    { NULL, 0, NULL, NULL, 0 },
+};
+
+struct events_request {
+    bool json;
+    const char *target;
+};
+
+static int take(void *ctx, int id, const char *value, struct err *err)
+{
+    struct events_request *r = ctx;
+    (void)err;
+    if (id == EVENTS_JSON)
+        r->json = true;
+    else if (id == EVENTS_TARGET)
+        r->target = value;
+    return 0;
+}
+
+static void events_json(const struct part *part, FILE *out)
+{
+    struct text_sink sink = file_sink(out);
+    struct json j = { .out = &sink };
+    json_object(&j, false);
+    json_key(&j, "schema");
+    json_string(&j, "probeprof.events/1");
+    json_key(&j, "target");
+    json_string(&j, part->name);
+    json_key(&j, "events");
+    json_array(&j, false);
+    for (const struct counter_event *e = part->ops()->events; e && e->name; e++) {
+        json_object(&j, true);
+        json_key(&j, "code");
+        json_uint(&j, e->code);
+        json_key(&j, "name");
+        json_string(&j, e->name);
+        json_key(&j, "unit");
+        json_string(&j, e->unit);
+        json_key(&j, "text");
+        json_string(&j, e->text);
+        json_end(&j);
+    }
+    json_end(&j);
+    json_end(&j);
+    fputc('\n', out);
+}
+
+static void events_text(const struct part *part, FILE *out)
+{
+    fprintf(out, "events of the %s, for --c1 and --c2 by name or code\n\n", part->name);
+    fprintf(out, "code  %-26s %-7s meaning\n", "name", "unit");
+    for (const struct counter_event *e = part->ops()->events; e && e->name; e++) {
+        const char *mark = e->code == part->ops()->default_events[0]   ? " (default of --c1)"
+                           : e->code == part->ops()->default_events[1] ? " (default of --c2)"
+                                                                     : "";
+        fprintf(out, "0x%02x  %-26s %-7s %s%s\n", e->code, e->name, e->unit, e->text, mark);
+    }
+}
+
+static int run(struct cli *cli, int argc, char **argv, struct err *err)
+{
+    struct events_request r = { .target = "sh7750" };
+    const struct part *part;
+    int ret = opts_parse(events_opts, argc, argv, take, &r, NULL, 0, err);
+    if (ret >= 0)
+        ret = part_choose(r.target, "", &part, err);
+    if (ret < 0)
+        return ret;
+    if (r.json)
+        events_json(part, cli->out);
+    else
+        events_text(part, cli->out);
+    return 0;
+}
+
+const struct command command_events = {
+    "events", "events [--target T] [--json]", "list what the performance counters can count", events_opts,
+    "Example:\n  probeprof events\n  probeprof --c2 dcache-read-miss\n", run,
+};

@@ -1,0 +1,96 @@
+#include "profiler/cli/parts.h"
+
+#include <elf.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "probe/base/bytes.h"
+#include "profiler/nearest.h"
+#include "targets/sh4/sh4.h"
+
+static int open_sh4(const struct part *part, struct probe *probe, const struct part_options *opt,
+                    struct target **out, struct err *err)
+{
+    struct sh4_options o = { .variant = part->name, .big_endian = opt->big_endian, .allow_private = opt->allow_private };
+    return sh4_open(probe, &o, out, err);
+}
+
+/* CCR at 0xFF00001C: ICE is bit 8. */
+static bool sh4_icache_enabled(struct target *t)
+{
+    uint8_t bytes[4];
+    return t->ops->read_mem(t, 0xFF00001C, 4, bytes, sizeof bytes, NULL) >= 0 && get32(bytes, t->big_endian) & 0x100;
+}
+
+const struct part *parts(void)
+{
+    static const struct part all[] = {
+        { "sh7750", "SH-4, Hitachi/Renesas SH7750", sh4_target_ops, EM_SH, true, 0x1FFFFFFF, open_sh4, sh4_icache_enabled },
+        { "sh7091", "SH-4 of the Dreamcast", sh4_target_ops, EM_SH, true, 0x1FFFFFFF, open_sh4, sh4_icache_enabled },
+        { NULL, NULL, NULL, 0, false, 0, NULL, NULL },
+    };
+    return all;
+}
+
+static const struct part *find(const char *name, size_t len)
+{
+    for (const struct part *p = parts(); p->name; p++)
+        if (strlen(p->name) == len && !strncmp(p->name, name, len))
+            return p;
+    return NULL;
+}
+
+int part_choose(const char *name, const char *probe, const struct part **out, struct err *err)
+{
+    struct nearest near = { .wanted = name };
+    char hint[NEAREST_TEXT];
+    const char *board = strncmp(probe, "sim:", 4) ? "" : probe + 4;
+    const struct part *p = *name ? find(name, strlen(name)) : find(board, strcspn(board, ","));
+    if (p) {
+        *out = p;
+        return 0;
+    }
+    if (!*name && !*board)
+        return err_set(err, ERR_USAGE, "--target sh7750 (probeprof list shows them)", "this adapter does not say which part is behind it");
+    if (!*name)
+        near.wanted = board;
+    for (p = parts(); p->name; p++)
+        nearest_offer(&near, p->name);
+    return err_set(err, ERR_USAGE, nearest_text(&near, "probeprof list shows them", hint, sizeof hint), "unknown part '%s'",
+                   near.wanted);
+}
+
+int part_prepare_symbols(struct symbols *s, const char *name, struct err *err)
+{
+    const struct part *p = name ? find(name, strlen(name)) : NULL;
+    return p && s ? symbols_set_canonical(s, p->ops()->canonical, err) : 0;
+}
+
+const struct counter_event *part_counter(const struct part *part, uint16_t code)
+{
+    for (const struct counter_event *e = part->ops()->events; e && e->name; e++)
+        if (e->code == code)
+            return e;
+    return NULL;
+}
+
+int part_event(const struct part *part, const char *option, const char *text, uint16_t *code, struct err *err)
+{
+    struct nearest near = { .wanted = text };
+    char hint[NEAREST_TEXT], *end;
+    unsigned long number = strtoul(text, &end, 0);
+    bool is_number = end != text && !*end;
+    if (!strcmp(text, "none") || (is_number && number == 0)) {
+        *code = 0;
+        return 0;
+    }
+    for (const struct counter_event *e = part->ops()->events; e && e->name; e++) {
+        if (!strcmp(e->name, text) || (is_number && e->code == number)) {
+            *code = e->code;
+            return 0;
+        }
+        nearest_offer(&near, e->name);
+    }
+    return err_set(err, ERR_USAGE, nearest_text(&near, "`probeprof events` lists them", hint, sizeof hint),
+                   "%s: %s counts no event '%s'", option, part->name, text);
+}

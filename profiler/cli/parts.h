@@ -1,0 +1,49 @@
+/* The one place that names every target: which driver serves which part. */
+#ifndef PROFILER_CLI_PARTS_H
+#define PROFILER_CLI_PARTS_H
+
+#include "probe/probe.h"
+#include "profiler/symbols.h"
+#include "targets/target.h"
+
+struct part_options {
+    bool big_endian;    /* byte order of the part */
+    bool allow_private; /* use commands no public manual documents */
+};
+
+struct part {
+    const char *name; /* "sh7750": --target, and the board's name behind sim: */
+    const char *help;
+    const struct target_ops *(*ops)(void); /* tables only: events, registers, canonical() */
+    unsigned elf_machine;
+    bool cache_by_address; /* profile_info.cache_by_address */
+    uint64_t canonical_mask;
+    /* Opens the driver on an open probe: state DETACHED. The probe stays the caller's. */
+    int (*open)(const struct part *part, struct probe *probe, const struct part_options *opt, struct target **out,
+                struct err *err);
+    bool (*icache_enabled)(struct target *t); /* on the worker; false if it cannot be read */
+};
+
+/* parts - all of them, ends with a NULL name. */
+const struct part *parts(void);
+
+/* part_choose - by name, or from what the probe's text implies ("sim:sh7091,be" is sh7091)
+ * name   --target, "" = not given
+ * probe  --probe, "" = not given
+ * Returns 0; -ERR_USAGE for an unknown name, or where nothing implies the part. */
+int part_choose(const char *name, const char *probe, const struct part **out, struct err *err);
+
+/* part_prepare_symbols - make symbols compare addresses as the named part does
+ * name   NULL or unknown: they are left as they are
+ * Returns 0 or -ERR_NOMEM. */
+int part_prepare_symbols(struct symbols *s, const char *name, struct err *err);
+
+/* part_event - an event by name or number ("icache-miss", "0x08"); "none" or "0" is 0
+ * option   for messages: "c1"
+ * Returns 0; -ERR_USAGE with the nearest names. */
+int part_event(const struct part *part, const char *option, const char *text, uint16_t *code, struct err *err);
+
+/* part_counter - the row of an event code, or NULL. */
+const struct counter_event *part_counter(const struct part *part, uint16_t code);
+
+#endif

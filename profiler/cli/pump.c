@@ -1,0 +1,205 @@
+#include "profiler/cli/pump.h"
+
+#include <string.h>
+
+#include "probe/base/util.h"
+
+enum { PUMP_BATCH = 512, PUMP_LOOK_NS = 100000000 };
+
+static void set_phase(struct pump *p, enum pump_phase phase)
+{
+    p->phase = phase;
+    pthread_mutex_lock(&p->lock);
+    p->view.phase = phase;
+    pthread_mutex_unlock(&p->lock);
+}
+
+static void set_why(struct pump *p, const struct err *why)
+{
+    pthread_mutex_lock(&p->lock);
+    p->view.why = *why;
+    pthread_mutex_unlock(&p->lock);
+}
+
+static void wake(struct pump *p)
+{
+    if (p->cfg.wake)
+        p->cfg.wake(p->cfg.wake_ctx);
+}
+
+static uint64_t now(struct target *t) { return t->ops->now_ns ? t->ops->now_ns(t) : 0; }
+
+/* Copies the driver's status for the main thread. */
+static void look(struct pump *p, struct target *t)
+{
+    struct trace_status status = { 0 };
+    bool have = t->ops->trace->status(t, &status, NULL) == 0;
+    uint64_t at = now(t);
+    pthread_mutex_lock(&p->lock);
+    if (have)
+        p->view.trace = status;
+    p->view.now_ns = at;
+    p->view.armed_ns = p->armed_ns;
+    pthread_mutex_unlock(&p->lock);
+    p->looked_ns = at;
+}
+
+/* Moves what there is and what fits. Returns how many events. */
+static size_t move_events(struct pump *p, struct target *t)
+{
+    struct event batch[PUMP_BATCH];
+    struct err err = { .code = ERR_OK };
+    size_t room = event_queue_room(p->queue);
+    if (room == 0)
+        return 0;
+    int n = t->ops->trace->poll(t, batch, MIN(room, PUMP_BATCH), WORKER_SLICE_NS, &err);
+    if (n < 0) {
+        set_why(p, &err);
+        return 0;
+    }
+    if (n > 0)
+        event_queue_push(p->queue, batch, (size_t)n);
+    return (size_t)n;
+}
+
+static bool time_is_up(struct pump *p, struct target *t, size_t moved)
+{
+    if (!p->cfg.for_ns)
+        return false;
+    if (p->waiting_start) { /* time before the start point is not profiled time */
+        if (moved == 0)
+            return false;
+        p->waiting_start = false;
+        p->armed_ns = now(t);
+    }
+    return now(t) - p->armed_ns >= p->cfg.for_ns;
+}
+
+static bool slice(void *ctx, struct target *t)
+{
+    struct pump *p = ctx;
+    if (p->phase != PUMP_ARMED && p->phase != PUMP_DRAINING)
+        return false;
+    bool full = event_queue_room(p->queue) == 0;
+    size_t moved = full ? 0 : move_events(p, t);
+    if (p->phase == PUMP_ARMED && time_is_up(p, t, moved))
+        pump_disarm(p, t);
+    else if (p->phase == PUMP_DRAINING && moved == 0 && !full)
+        set_phase(p, PUMP_ENDED);
+    if (moved == 0 || now(t) - p->looked_ns >= PUMP_LOOK_NS)
+        look(p, t);
+    if (moved || full || p->phase == PUMP_ENDED)
+        wake(p);
+    return p->phase == PUMP_DRAINING || moved == PUMP_BATCH;
+}
+
+static void stopped(void *ctx, struct target *t, const struct target_stop *stop)
+{
+    struct pump *p = ctx;
+    (void)t;
+    pthread_mutex_lock(&p->lock);
+    p->view.stop = *stop;
+    pthread_mutex_unlock(&p->lock);
+    wake(p);
+}
+
+static void gone(void *ctx, struct target *t, const struct err *why)
+{
+    struct pump *p = ctx;
+    (void)t;
+    pthread_mutex_lock(&p->lock);
+    p->view.gone++;
+    p->view.why = *why;
+    pthread_mutex_unlock(&p->lock);
+    if (p->phase == PUMP_DRAINING)
+        set_phase(p, PUMP_ENDED); /* the rest is out of reach */
+    wake(p);
+}
+
+/* The gap is an event: how much was lost cannot be known. */
+static void push_gap(struct pump *p)
+{
+    struct event e = { .kind = EVENT_LOST, .cause = EVENT_CAUSE_LINK, .flags = EVENT_AMOUNT_BOUND };
+    if (event_queue_room(p->queue))
+        event_queue_push(p->queue, &e, 1);
+}
+
+static void back(void *ctx, struct target *t)
+{
+    struct pump *p = ctx;
+    struct err err = { .code = ERR_OK };
+    if (p->phase != PUMP_ARMED)
+        return;
+    push_gap(p);
+    if (t->ops->trace->arm(t, &p->cfg.trace, &err) < 0)
+        set_phase(p, PUMP_ENDED);
+    set_why(p, &err);
+    wake(p);
+}
+
+static void closing(void *ctx, struct target *t)
+{
+    struct pump *p = ctx;
+    if (p->phase == PUMP_ARMED)
+        t->ops->trace->disarm(t, NULL);
+    p->phase = PUMP_ENDED;
+}
+
+int pump_init(struct pump *p, const struct pump_config *cfg, struct err *err)
+{
+    p->cfg = *cfg;
+    p->queue = event_queue_new(cfg->queue_events);
+    if (!p->queue)
+        return err_set(err, ERR_NOMEM, "close other programs", "event queue: out of memory");
+    pthread_mutex_init(&p->lock, NULL);
+    p->client = (struct worker_client){
+        .ctx = p, .slice = slice, .stopped = stopped, .gone = gone, .back = back, .closing = closing,
+    };
+    return 0;
+}
+
+void pump_fini(struct pump *p)
+{
+    if (!p->queue)
+        return;
+    event_queue_free(p->queue);
+    pthread_mutex_destroy(&p->lock);
+    p->queue = NULL;
+}
+
+int pump_arm(struct pump *p, struct target *t, struct err *err)
+{
+    int ret = t->ops->trace->arm(t, &p->cfg.trace, err);
+    if (ret < 0)
+        return ret;
+    p->armed_ns = now(t);
+    p->waiting_start = p->cfg.trace.has_start;
+    set_phase(p, PUMP_ARMED);
+    look(p, t);
+    return 0;
+}
+
+void pump_disarm(struct pump *p, struct target *t)
+{
+    struct err err = { .code = ERR_OK };
+    if (p->phase != PUMP_ARMED)
+        return;
+    look(p, t);
+    if (t->ops->trace->disarm(t, &err) < 0) {
+        set_why(p, &err);
+        set_phase(p, PUMP_ENDED);
+    } else {
+        set_phase(p, PUMP_DRAINING);
+    }
+    wake(p);
+}
+
+struct pump_view pump_look(struct pump *p)
+{
+    pthread_mutex_lock(&p->lock);
+    struct pump_view view = p->view;
+    pthread_mutex_unlock(&p->lock);
+    return view;
+}
+
+size_t pump_pop(struct pump *p, struct event *out, size_t cap) { return event_queue_pop(p->queue, out, cap); }

@@ -1,0 +1,72 @@
+/* The profile pump: a client of the adapter's worker that arms the trace, moves its events into a queue for
+ * the main thread, keeps a status for the live line, and disarms. Everything but the few calls marked
+ * "main thread" runs on the worker. */
+#ifndef PROFILER_CLI_PUMP_H
+#define PROFILER_CLI_PUMP_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include "profiler/cli/event_queue.h"
+#include "profiler/cli/worker.h"
+#include "targets/target.h"
+
+enum pump_phase {
+    PUMP_IDLE,     /* not armed */
+    PUMP_ARMED,    /* events come */
+    PUMP_DRAINING, /* disarmed, the rest is being fetched */
+    PUMP_ENDED     /* nothing comes any more; see why */
+};
+
+struct pump_config {
+    struct trace_config trace; /* pointers in it borrowed as long as the pump */
+    uint64_t for_ns;           /* end after this much of the target's time; 0: no limit */
+    size_t queue_events;       /* power of two */
+    void (*wake)(void *ctx);   /* something for the main thread; called on the worker */
+    void *wake_ctx;
+};
+
+/* What the main thread may know, copied under a lock. */
+struct pump_view {
+    enum pump_phase phase;
+    struct trace_status trace;  /* as of the last look, a few times a second */
+    uint64_t armed_ns, now_ns;  /* the target's clock: when armed, at the last look */
+    struct err why;             /* code != ERR_OK: what ended or troubles the trace */
+    struct target_stop stop;    /* reason != STOP_NONE: the target halted and nobody has resumed it */
+    unsigned gone;              /* times the target was lost */
+    bool icache_enabled;        /* when last looked at */
+};
+
+/* Zero-initialise, then pump_init(). */
+struct pump {
+    struct pump_config cfg;
+    struct worker_client client;
+    struct event_queue *queue;
+    pthread_mutex_t lock;
+    struct pump_view view; /* under lock */
+    /* the rest belongs to the worker */
+    enum pump_phase phase;
+    uint64_t armed_ns, looked_ns;
+    bool waiting_start; /* for_ns counts from the first event */
+};
+
+/* pump_init - cfg is copied. Returns 0 or -ERR_NOMEM. Main thread, before the worker knows the client. */
+int pump_init(struct pump *p, const struct pump_config *cfg, struct err *err);
+
+/* pump_fini - after the worker has ended. A zeroed struct is fine. */
+void pump_fini(struct pump *p);
+
+/* pump_arm - patch and begin; the target may run or be halted, and stays so. 0 or the driver's error. */
+int pump_arm(struct pump *p, struct target *t, struct err *err);
+
+/* pump_disarm - undo the patches; the events still in the target's ring follow with the next slices, then
+ * the phase becomes PUMP_ENDED. Harmless when not armed. */
+void pump_disarm(struct pump *p, struct target *t);
+
+/* pump_look - a copy of the view. Any thread. */
+struct pump_view pump_look(struct pump *p);
+
+/* pump_pop - up to cap events, oldest first. Main thread. */
+size_t pump_pop(struct pump *p, struct event *out, size_t cap);
+
+#endif

@@ -1,0 +1,87 @@
+/* One `probeprof run`: all the parts it builds and owns. Private to run_*.c and cmd_run.c. */
+#ifndef PROFILER_CLI_RUN_H
+#define PROFILER_CLI_RUN_H
+
+#include <uv.h>
+
+#include "probe/base/log.h"
+#include "probe/probe.h"
+#include "profiler/cli/capture.h"
+#include "profiler/cli/command.h"
+#include "profiler/cli/gdb_server.h"
+#include "profiler/cli/live.h"
+#include "profiler/cli/parts.h"
+#include "profiler/cli/pump.h"
+#include "profiler/cli/settings.h"
+#include "profiler/cli/worker.h"
+
+enum run_phase {
+    RUN_STARTING,  /* loading, comparing, arming on the worker */
+    RUN_BRIDGING,  /* no profile, or its result has been shown */
+    RUN_PROFILING,
+    RUN_ENDING,    /* the profile was asked to end; the last events come in */
+    RUN_QUITTING   /* leaving */
+};
+
+struct run {
+    struct cli *cli;
+    struct settings set;
+    struct log log;
+    const struct part *part;
+    uint16_t counter[2];
+    char elf_path[SETTINGS_TEXT];
+    bool profile;           /* profile from the beginning */
+    bool interactive;       /* settings ask for a profile, not only the presence of an ELF */
+
+    struct symbols *symbols;
+    struct probe *probe;
+    struct target *target;
+    struct worker *worker;
+    struct gdb_server *server;
+    struct pump pump;
+    bool has_pump;
+    struct capture capture;
+    bool capturing;
+    struct live live;
+    struct recording_header header;
+
+    uv_loop_t loop;
+    bool has_loop;
+    uv_async_t wake;
+    uv_timer_t tick;
+    uv_signal_t signals[3];
+
+    enum run_phase phase;
+    bool abandon;           /* second Ctrl-C: no more waiting for the board */
+    uint64_t begin_ns, end_ns; /* host clock */
+    int64_t when;
+    struct err failure;     /* first thing that went wrong in the loop */
+    struct worker_job job;  /* begin, end, detach: never two at once */
+    bool job_busy;
+    struct {                /* what the begin job found; the worker writes it before done() */
+        int ret;
+        struct err err;
+        uint64_t loaded;
+    } begin;
+};
+
+/* run_parts - everything up to an attached target: symbols, addresses, adapter. On failure run_fini(). */
+int run_parts(struct run *r, struct err *err);
+
+/* run_loop - worker, GDB server, profile; returns when it is over. */
+int run_loop(struct run *r, struct err *err);
+
+/* run_profile - the profile so far; caller frees. */
+int run_profile(struct run *r, struct profile **out, struct err *err);
+
+/* run_note - one line for people on stderr, past the live line. */
+void run_note(struct run *r, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+/* run_fini - give everything back, in any state. Returns false if the worker hangs in a call of the board
+ * and what it uses was left alone. */
+bool run_fini(struct run *r);
+
+/* The GDB monitor's `profile` word; ctx is the struct run; runs on the worker. */
+extern const struct monitor_command run_monitor[];
+
+#endif

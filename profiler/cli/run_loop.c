@@ -1,0 +1,374 @@
+#include <signal.h>
+#include <stdarg.h>
+#include <string.h>
+
+#include "probe/base/util.h"
+#include "profiler/cli/board_io.h"
+#include "profiler/cli/run.h"
+#include "profiler/cli/view.h"
+#include "profiler/prf.h"
+
+enum { TICK_MS = 250, POP_BATCH = 1024, END_DEADLINE_MS = 10000, ABANDON_DEADLINE_MS = 200 };
+
+void run_note(struct run *r, const char *fmt, ...)
+{
+    va_list ap;
+    live_clear(&r->live);
+    va_start(ap, fmt);
+    fputs("probeprof: ", r->cli->err_out);
+    vfprintf(r->cli->err_out, fmt, ap);
+    fputc('\n', r->cli->err_out);
+    va_end(ap);
+}
+
+static void fail(struct run *r, const struct err *e)
+{
+    if (r->failure.code == ERR_OK)
+        r->failure = *e;
+}
+
+static void quit(struct run *r)
+{
+    r->phase = RUN_QUITTING;
+    uv_stop(&r->loop);
+}
+
+/* ---- jobs on the worker ---- */
+
+static bool stopping(void *ctx)
+{
+    struct run *r = ctx;
+    return worker_stopping(r->worker);
+}
+
+static int prepare_board(struct run *r, struct target *t, struct err *err)
+{
+    struct board_io io = { .cancelled = stopping, .ctx = r };
+    const struct image *im = symbols_image(r->symbols);
+    int ret;
+    if (r->set.load)
+        return board_load(t, im, &io, &r->begin.loaded, err);
+    ret = board_compare(t, im, &io, err);
+    if (ret < 0)
+        return ret;
+    return t->ops->set_image ? t->ops->set_image(t, im, err) : 0;
+}
+
+static void begin_on_worker(void *ctx, struct target *t)
+{
+    struct run *r = ctx;
+    r->begin.ret = r->symbols && (r->profile || r->set.load) ? prepare_board(r, t, &r->begin.err) : 0;
+    if (r->begin.ret >= 0 && r->profile)
+        r->begin.ret = pump_arm(&r->pump, t, &r->begin.err);
+    if (r->begin.ret >= 0 && r->profile && t->ops->state(t) == TARGET_HALTED)
+        r->begin.ret = t->ops->resume(t, &(struct resume){ .kind = RESUME_CONTINUE }, &r->begin.err);
+}
+
+static void disarm_on_worker(void *ctx, struct target *t)
+{
+    struct run *r = ctx;
+    pump_disarm(&r->pump, t);
+}
+
+static void post(struct run *r, void (*run)(void *, struct target *), void (*done)(void *))
+{
+    struct err err = { .code = ERR_OK };
+    r->job = (struct worker_job){ .run = run, .done = done, .ctx = r };
+    r->job_busy = worker_post(r->worker, &r->job, &err) == 0;
+}
+
+/* ---- the profile's course ---- */
+
+static void job_done(void *ctx)
+{
+    struct run *r = ctx;
+    r->job_busy = false;
+}
+
+static void end_profile(struct run *r)
+{
+    if (r->phase != RUN_PROFILING)
+        return;
+    r->phase = RUN_ENDING;
+    post(r, disarm_on_worker, job_done);
+}
+
+static void begun(void *ctx)
+{
+    struct run *r = ctx;
+    r->job_busy = false;
+    if (r->phase == RUN_QUITTING)
+        return;
+    if (r->begin.ret < 0) {
+        fail(r, &r->begin.err);
+        quit(r);
+        return;
+    }
+    if (r->begin.loaded)
+        run_note(r, "loaded and verified %llu bytes of %s", (unsigned long long)r->begin.loaded, r->set.elf);
+    r->phase = r->profile ? RUN_PROFILING : RUN_BRIDGING;
+    if (r->profile) {
+        struct pump_view v = pump_look(&r->pump);
+        run_note(r, "profiling%s: %u places traced, %u not%s%s; Ctrl-C ends it", r->set.load ? "" : " the running program",
+                 v.trace.sites, v.trace.untraced_sites, *v.trace.note ? ": " : "", v.trace.note);
+    }
+}
+
+static void take_events(struct run *r)
+{
+    struct event batch[POP_BATCH];
+    struct err err = { .code = ERR_OK };
+    size_t n;
+    while ((n = pump_pop(&r->pump, batch, POP_BATCH)) > 0)
+        if (capture_feed(&r->capture, batch, n, &err) < 0) {
+            fail(r, &err);
+            run_note(r, "%s (recording ends here, the profile goes on)", err.what);
+        }
+}
+
+static void describe_stop(struct run *r, const struct target_stop *stop)
+{
+    char where[160];
+    symbols_describe(r->symbols, stop->pc, where, sizeof where);
+    if (stop->reason == STOP_EXIT)
+        run_note(r, "the program ended with status %d", stop->exit_status);
+    else
+        run_note(r, "the program stopped at %s%s%s", where, *stop->text ? ": " : "", stop->text);
+}
+
+static void show_result(struct run *r)
+{
+    struct profile *p = NULL;
+    struct err err = { .code = ERR_OK };
+    live_clear(&r->live);
+    r->end_ns = uv_hrtime();
+    if (run_profile(r, &p, &err) < 0) {
+        fail(r, &err);
+        return;
+    }
+    view_show(&r->set, p, r->symbols, r->cli->out);
+    fflush(r->cli->out);
+    if (*r->set.output && prf_write(r->set.output, p, &err) < 0)
+        fail(r, &err);
+    profile_free(p);
+}
+
+static void finish_recording(struct run *r, const struct pump_view *v)
+{
+    struct err err = { .code = ERR_OK };
+    struct recording_end end = {
+        .events = r->capture.seen, .target_cycles = v->trace.target_cycles, .agent_cycles = v->trace.agent_cycles,
+        .host_ns = uv_hrtime() - r->begin_ns, .lost = v->trace.lost,
+    };
+    memcpy(end.note, v->trace.note, sizeof end.note);
+    if (capture_finish_recording(&r->capture, &end, &err) < 0)
+        fail(r, &err);
+}
+
+static void profile_ended(struct run *r, const struct pump_view *v)
+{
+    take_events(r);
+    if (v->why.code != ERR_OK)
+        fail(r, &v->why);
+    finish_recording(r, v);
+    show_result(r);
+    unsigned sessions = gdb_server_sessions(r->server);
+    if (sessions == 0) {
+        quit(r);
+        return;
+    }
+    r->phase = RUN_BRIDGING;
+    run_note(r, "the profile is complete; GDB is still connected, Ctrl-C ends the bridge");
+}
+
+static void look_after_profile(struct run *r)
+{
+    if (!r->has_pump || (r->phase != RUN_PROFILING && r->phase != RUN_ENDING && r->phase != RUN_BRIDGING))
+        return;
+    take_events(r);
+    struct pump_view v = pump_look(&r->pump);
+    if (r->phase == RUN_BRIDGING) {
+        if (v.phase == PUMP_ARMED) /* monitor profile start */
+            r->phase = RUN_PROFILING;
+        return;
+    }
+    if (v.phase == PUMP_ENDED) {
+        profile_ended(r, &v);
+        return;
+    }
+    if (capture_done(&r->capture))
+        end_profile(r);
+    if (r->phase == RUN_PROFILING && v.stop.reason != STOP_NONE && gdb_server_sessions(r->server) == 0) {
+        describe_stop(r, &v.stop);
+        end_profile(r);
+    }
+    if (r->phase == RUN_PROFILING && !r->set.json)
+        live_tick(&r->live, &v, r->capture.tree, r->capture.seen, uv_hrtime());
+}
+
+/* ---- loop callbacks ---- */
+
+static void on_wake(uv_async_t *handle)
+{
+    struct run *r = handle->data;
+    if (!r->has_pump || (r->phase != RUN_PROFILING && r->phase != RUN_ENDING))
+        return;
+    take_events(r);
+    if (capture_done(&r->capture) || pump_look(&r->pump).phase == PUMP_ENDED)
+        look_after_profile(r);
+}
+
+static void on_tick(uv_timer_t *handle) { look_after_profile(handle->data); }
+
+static void on_signal(uv_signal_t *handle, int signum)
+{
+    struct run *r = handle->data;
+    (void)signum;
+    if (r->phase == RUN_PROFILING) {
+        run_note(r, "ending the profile (Ctrl-C again quits at once)");
+        end_profile(r);
+    } else if (r->phase == RUN_BRIDGING) {
+        quit(r);
+    } else {
+        struct err given_up;
+        err_set(&given_up, ERR_CANCELLED, "patches left on the board are undone at the next attach", "quit on request");
+        fail(r, &given_up);
+        r->abandon = r->phase == RUN_ENDING;
+        quit(r);
+    }
+}
+
+static int start_loop(struct run *r, struct err *err)
+{
+    static const int signums[] = { SIGINT, SIGTERM, SIGHUP };
+    if (uv_loop_init(&r->loop) < 0)
+        return err_set(err, ERR_NOMEM, "close other programs", "event loop: out of memory or descriptors");
+    r->has_loop = true;
+    uv_async_init(&r->loop, &r->wake, on_wake);
+    uv_timer_init(&r->loop, &r->tick);
+    r->wake.data = r->tick.data = r;
+    for (size_t i = 0; i < ARRAY_LEN(signums); i++) {
+        uv_signal_init(&r->loop, &r->signals[i]);
+        r->signals[i].data = r;
+        uv_signal_start(&r->signals[i], on_signal, signums[i]);
+    }
+    uv_timer_start(&r->tick, on_tick, TICK_MS, TICK_MS);
+    return 0;
+}
+
+static bool hold_target(void *ctx)
+{
+    struct run *r = ctx;
+    return r->has_pump && r->pump.phase == PUMP_ARMED;
+}
+
+static int start_server(struct run *r, struct err *err)
+{
+    struct gdb_server_config cfg = {
+        .worker = r->worker, .loop = &r->loop, .log = &r->log, .monitor = run_monitor, .monitor_ctx = r,
+        .version = "probeprof " PROBEPROF_VERSION, .hold = hold_target, .hold_ctx = r,
+        .has_entry = r->symbols != NULL, .entry = r->symbols ? symbols_image(r->symbols)->entry : 0,
+    };
+    int ret = gdb_server_start(&cfg, &r->server, err);
+    if (ret == 0 && strcmp(r->set.gdb, "off")) {
+        ret = gdb_server_listen(r->server, r->set.gdb, err);
+        if (ret == 0)
+            run_note(r, "GDB: %s", gdb_server_describe(r->server));
+    }
+    return ret;
+}
+
+int run_loop(struct run *r, struct err *err)
+{
+    int ret = start_loop(r, err);
+    if (ret == 0)
+        ret = worker_start(&(struct worker_config){ .target = r->target, .loop = &r->loop, .log = &r->log }, &r->worker, err);
+    if (ret == 0 && r->has_pump)
+        worker_add_client(r->worker, &r->pump.client);
+    if (ret == 0)
+        ret = start_server(r, err);
+    if (ret < 0)
+        return ret;
+    if (!r->profile)
+        run_note(r, "bridge only%s; Ctrl-C ends it", r->symbols ? "" : " (--elf FILE would profile the program)");
+    r->begin_ns = uv_hrtime();
+    r->phase = RUN_STARTING;
+    post(r, begin_on_worker, begun);
+    uv_run(&r->loop, UV_RUN_DEFAULT);
+    if (r->failure.code == ERR_OK)
+        return 0;
+    *err = r->failure;
+    return -(int)r->failure.code;
+}
+
+int run_profile(struct run *r, struct profile **out, struct err *err)
+{
+    struct pump_view v = pump_look(&r->pump);
+    struct profile_info info = {
+        .target = r->header.target, .probe = r->header.probe, .elf = r->header.elf,
+        .build_id_len = r->header.build_id_len, .counter = { r->header.counter[0], r->header.counter[1] },
+        .target_cycles = v.trace.target_cycles, .agent_cycles = v.trace.agent_cycles,
+        .host_ns = r->end_ns - r->begin_ns, .when = r->header.when, .icache_enabled = r->header.icache_enabled,
+        .cache_by_address = r->header.address_cached, .note = *v.trace.note ? v.trace.note : NULL,
+    };
+    memcpy(info.build_id, r->header.build_id, info.build_id_len);
+    return capture_profile(&r->capture, &info, out, err);
+}
+
+/* ---- leaving ---- */
+
+static void close_handle(uv_handle_t *handle, void *arg)
+{
+    (void)arg;
+    if (!uv_is_closing(handle))
+        uv_close(handle, NULL);
+}
+
+static bool stop_worker(struct run *r)
+{
+    struct err err = { .code = ERR_OK };
+    if (!r->worker)
+        return true;
+    for (size_t i = 0; i < ARRAY_LEN(r->signals); i++)
+        uv_signal_stop(&r->signals[i]); /* from here on Ctrl-C kills */
+    if (!r->abandon) {
+        gdb_server_stop(r->server);
+        r->server = NULL;
+    }
+    if (worker_stop(r->worker, r->abandon ? ABANDON_DEADLINE_MS : END_DEADLINE_MS, &err) < 0) {
+        run_note(r, "%s", err.what);
+        return false;
+    }
+    gdb_server_stop(r->server);
+    return true;
+}
+
+static void close_target(struct run *r)
+{
+    struct err err = { .code = ERR_OK };
+    if (!r->target)
+        return;
+    enum target_state state = r->target->ops->state(r->target);
+    if (state != TARGET_DETACHED && state != TARGET_GONE && !r->abandon && r->target->ops->detach(r->target, &err) < 0)
+        run_note(r, "leaving the board: %s", err.what);
+    r->target->ops->close(r->target);
+}
+
+bool run_fini(struct run *r)
+{
+    live_clear(&r->live);
+    if (!stop_worker(r))
+        return false;
+    if (r->has_loop) {
+        uv_walk(&r->loop, close_handle, NULL);
+        uv_run(&r->loop, UV_RUN_DEFAULT);
+        uv_loop_close(&r->loop);
+    }
+    close_target(r);
+    pump_fini(&r->pump);
+    capture_close(&r->capture);
+    live_fini(&r->live);
+    probe_close(r->probe);
+    symbols_close(r->symbols);
+    return true;
+}

@@ -1,0 +1,66 @@
+/* `monitor profile start|stop|status`: GDB's breakpoints can start and stop a profile through their commands. */
+#include <string.h>
+
+#include "profiler/cli/run.h"
+
+static int profile_start(struct run *r, struct target *t, const struct text_sink *out, struct err *err)
+{
+    int ret = r->pump.phase == PUMP_ARMED ? t->ops->trace->set_active(t, true, err) : pump_arm(&r->pump, t, err);
+    if (ret >= 0)
+        sink_printf(out, "profiling\n");
+    return ret;
+}
+
+static int profile_stop(struct run *r, struct target *t, const struct text_sink *out, struct err *err)
+{
+    if (r->pump.phase != PUMP_ARMED)
+        return err_set(err, ERR_STATE, "monitor profile start", "no profile is running");
+    int ret = t->ops->trace->set_active(t, false, err);
+    if (ret >= 0)
+        sink_printf(out, "paused; `monitor profile start` goes on, Ctrl-C in probeprof ends it and shows the result\n");
+    return ret;
+}
+
+static int profile_status(struct run *r, struct target *t, const struct text_sink *out, struct err *err)
+{
+    struct trace_status s = { 0 };
+    if (r->pump.phase != PUMP_ARMED) {
+        sink_printf(out, "not profiling\n");
+        return 0;
+    }
+    int ret = t->ops->trace->status(t, &s, err);
+    if (ret < 0)
+        return ret;
+    sink_printf(out, "%s: %llu events, %llu lost, %llu doubtful; %u places traced, %u not\n",
+                s.active ? "profiling" : "waiting for the start point, or paused", (unsigned long long)s.events,
+                (unsigned long long)s.lost, (unsigned long long)s.doubtful, s.sites, s.untraced_sites);
+    if (s.target_cycles > s.agent_cycles)
+        sink_printf(out, "%.2fx slower; %llu wire bits; agent cost %u/%u a event, subtracted\n",
+                    (double)s.target_cycles / (double)(s.target_cycles - s.agent_cycles), (unsigned long long)s.wire_bits,
+                    s.agent_cost[0], s.agent_cost[1]);
+    if (*s.note)
+        sink_printf(out, "%s\n", s.note);
+    return 0;
+}
+
+static int monitor_profile(void *ctx, int argc, char **argv, const struct text_sink *out, struct err *err)
+{
+    struct run *r = ctx;
+    const char *what = argc > 1 ? argv[1] : "status";
+    if (!r->has_pump)
+        return err_set(err, ERR_STATE, "start probeprof with --elf FILE", "profiling needs the program's ELF");
+    if (!strcmp(what, "start"))
+        return profile_start(r, r->target, out, err);
+    if (!strcmp(what, "stop"))
+        return profile_stop(r, r->target, out, err);
+    if (!strcmp(what, "status"))
+        return profile_status(r, r->target, out, err);
+    if (!strcmp(what, "explain"))
+        return r->target->ops->trace->explain(r->target, out, err);
+    return err_set(err, ERR_USAGE, "profile start|stop|status|explain", "profile: unknown word '%s'", what);
+}
+
+const struct monitor_command run_monitor[] = {
+    { "profile", "profile [start|stop|status|explain]", "pause, continue or show the function trace", monitor_profile },
+    { NULL, NULL, NULL, NULL },
+};

@@ -1,0 +1,175 @@
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "probe/base/util.h"
+#include "profiler/cli/run.h"
+
+enum { QUEUE_EVENTS = 1 << 16 };
+
+static bool asked(const struct run *r, enum setting id) { return r->set.origin[id] != ORIGIN_NONE; }
+
+/* The first setting that makes no sense without a profile, or NULL. */
+static const char *profile_setting(const struct run *r)
+{
+    static const struct { enum setting id; const char *name; } rows[] = {
+        { SET_START, "--start" }, { SET_STOP, "--stop" },     { SET_PASSES, "--passes" }, { SET_FOR, "--for" },
+        { SET_OUTPUT, "--output" }, { SET_RECORD, "--record" }, { SET_C1, "--c1" },       { SET_C2, "--c2" },
+        { SET_JSON, "--json" },   { SET_TREE, "--tree" },     { SET_IRQ_FILTER, "--irq-filter" },
+    };
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++)
+        if (asked(r, rows[i].id))
+            return rows[i].name;
+    return NULL;
+}
+
+static int decide_profile(struct run *r, struct err *err)
+{
+    const char *wants = profile_setting(r);
+    r->profile = *r->set.elf && !r->set.no_profile;
+    if (!*r->set.elf && r->set.load)
+        return err_set(err, ERR_USAGE, "add --elf FILE, or elf = FILE in probeprof.conf", "--load needs the program");
+    if (wants && !*r->set.elf && !r->set.no_profile)
+        return err_set(err, ERR_USAGE, "add --elf FILE, or elf = FILE in probeprof.conf", "%s needs the program", wants);
+    if (asked(r, SET_PASSES) && (!*r->set.start || r->set.nstops == 0) && r->profile)
+        return err_set(err, ERR_USAGE, "add --start A and --stop B", "--passes counts rounds from a start to a stop point");
+    return 0;
+}
+
+static int open_symbols(struct run *r, struct err *err)
+{
+    if (!*r->set.elf)
+        return 0;
+    int ret = symbols_open(r->set.elf, &r->symbols, err);
+    if (ret < 0)
+        return ret;
+    if (symbols_machine(r->symbols) != r->part->elf_machine)
+        return err_set(err, ERR_USAGE, "name the ELF that runs on this board", "%s is not a program for the %s", r->set.elf,
+                       r->part->name);
+    char *real = realpath(r->set.elf, NULL);
+    snprintf(r->elf_path, sizeof r->elf_path, "%s", real ? real : r->set.elf);
+    free(real);
+    return part_prepare_symbols(r->symbols, r->part->name, err);
+}
+
+static int resolve_point(struct run *r, const char *option, const char *text, uint64_t *addr, struct err *err)
+{
+    return err_prefix(err, symbols_parse(r->symbols, text, addr, err), option);
+}
+
+/* Addresses and events from text. */
+static int resolve(struct run *r, struct trace_config *t, struct err *err)
+{
+    int ret = 0;
+    r->counter[0] = r->part->ops()->default_events[0];
+    r->counter[1] = r->part->ops()->default_events[1];
+    for (int i = 0; ret == 0 && i < 2; i++)
+        if (*r->set.counter[i])
+            ret = part_event(r->part, i ? "c2" : "c1", r->set.counter[i], &r->counter[i], err);
+    *t = (struct trace_config){
+        .image = r->symbols ? symbols_image(r->symbols) : NULL,
+        .has_start = *r->set.start != 0, .nstops = r->set.nstops,
+        .counter = { r->counter[0], r->counter[1] }, .counter_ratio = r->set.ratio,
+        .policy = r->set.policy, .irq_filter = r->set.irq_filter,
+        .shinobi_routine = *r->set.shinobi_routine ? r->set.shinobi_routine : NULL,
+        .ram_base = r->set.ram_base, .ram_bytes = r->set.ram_bytes,
+    };
+    if (ret == 0 && t->has_start)
+        ret = resolve_point(r, "start", r->set.start, &t->start, err);
+    for (size_t i = 0; ret >= 0 && i < r->set.nstops; i++)
+        ret = resolve_point(r, "stop", r->set.stop[i], &t->stops[i], err);
+    return ret < 0 ? ret : 0;
+}
+
+static struct profile_counter counter_of(const struct run *r, int i)
+{
+    const struct counter_event *e = part_counter(r->part, r->counter[i]);
+    return e ? (struct profile_counter){ e->code, e->name, e->unit } : (struct profile_counter){ 0 };
+}
+
+static void fill_header(struct run *r, const struct trace_config *t)
+{
+    struct recording_header *h = &r->header;
+    const struct image *im = t->image;
+    *h = (struct recording_header){
+        .program = "probeprof " PROBEPROF_VERSION, .target = r->part->name, .probe = r->probe->name, .elf = r->elf_path,
+        .build_id_len = im->build_id_len, .counter = { counter_of(r, 0), counter_of(r, 1) }, .when = r->when,
+        .has_start = t->has_start, .start = t->start, .nstops = t->nstops, .irq_filter = t->irq_filter,
+        .max_passes = r->set.passes, .address_cached = r->part->cache_by_address,
+        .canonical_mask = r->part->canonical_mask,
+    };
+    memcpy(h->build_id, im->build_id, im->build_id_len);
+    memcpy(h->stops, t->stops, t->nstops * sizeof t->stops[0]);
+}
+
+static void write_log(void *ctx, enum log_subject subject, const char *line)
+{
+    static const char *const names[LOG_NSUBJECTS] = { "usb", "wire", "target", "rsp", "prof" };
+    fprintf(ctx, "%s: %s\n", names[subject], line);
+}
+
+static bool is_simulated(const struct run *r) { return !strncmp(r->set.probe, "sim:", 4); }
+
+static int open_board(struct run *r, struct err *err)
+{
+    struct part_options opt = {
+        .big_endian = r->symbols && symbols_image(r->symbols)->big_endian,
+        .allow_private = asked(r, SET_PRIVATE) ? r->set.allow_private : is_simulated(r),
+    };
+    struct probe_config cfg = { .spec = "", .speed_hz = r->set.speed_hz, .boards = r->cli->boards, .log = &r->log };
+    int ret = probe_open(r->set.probe, &cfg, &r->probe, err);
+    if (ret == 0)
+        ret = r->part->open(r->part, r->probe, &opt, &r->target, err);
+    if (ret == 0)
+        ret = r->target->ops->attach(r->target, err);
+    return ret < 0 ? ret : 0;
+}
+
+static void wake_main(void *ctx)
+{
+    struct run *r = ctx;
+    uv_async_send(&r->wake);
+}
+
+static int open_profile(struct run *r, const struct trace_config *trace, struct err *err)
+{
+    if (!r->symbols)
+        return 0;
+    if (!r->target->ops->trace)
+        return r->profile ? err_set(err, ERR_UNSUPPORTED, "--no-profile bridges for GDB", "%s: no function trace on this part",
+                                    r->part->name)
+                          : 0;
+    fill_header(r, trace);
+    int ret = pump_init(&r->pump, &(struct pump_config){
+        .trace = *trace, .for_ns = r->set.for_ns, .queue_events = QUEUE_EVENTS, .wake = wake_main, .wake_ctx = r,
+    }, err);
+    if (ret < 0)
+        return ret;
+    r->has_pump = true;
+    ret = capture_open(&r->capture, r->symbols, &r->header, *r->set.record ? r->set.record : NULL, err);
+    r->capturing = ret == 0;
+    if (ret == 0)
+        ret = live_init(&r->live, r->cli->err_out, r->symbols, err);
+    return ret;
+}
+
+int run_parts(struct run *r, struct err *err)
+{
+    struct trace_config trace;
+    r->log = (struct log){ .enabled = r->set.log, .write = write_log, .ctx = r->cli->err_out };
+    r->when = time(NULL);
+    if (!*r->set.probe)
+        return probe_open("", &(struct probe_config){ .spec = "", .boards = r->cli->boards }, &r->probe, err);
+    int ret = decide_profile(r, err);
+    if (ret == 0)
+        ret = part_choose(r->set.target, r->set.probe, &r->part, err);
+    if (ret == 0)
+        ret = open_symbols(r, err);
+    if (ret == 0)
+        ret = resolve(r, &trace, err);
+    if (ret == 0)
+        ret = open_board(r, err);
+    if (ret == 0)
+        ret = open_profile(r, &trace, err);
+    return ret;
+}

@@ -1,0 +1,232 @@
+#include "profiler/cli/settings.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "probe/base/log.h"
+#include "probe/base/util.h"
+#include "profiler/cli/conf.h"
+#include "profiler/nearest.h"
+
+const struct opt settings_opts[] = {
+    { "probe", 'p', "P", "adapter: sim:sh7750, ... (probeprof list); PROBEPROF_PROBE names a default", SET_PROBE },
+    { "target", 0, "T", "part behind the adapter, where the adapter does not imply it: sh7750, sh7091", SET_TARGET },
+    { "speed", 0, "HZ", "wire clock: 10M, 500k", SET_SPEED },
+    { "private", 0, NULL, "use private H-UDI commands: unverified on silicon; default on simulated boards only", SET_PRIVATE },
+    { "no-private", 0, NULL, "documented commands only: needs the agent in the program", SET_NO_PRIVATE },
+    { "elf", 'e', "E", "the program, with symbols", SET_ELF },
+    { "load", 0, NULL, "reset the board, load the ELF into it, start it", SET_LOAD },
+    { "no-load", 0, NULL, "attach to what is running, whatever probeprof.conf says", SET_NO_LOAD },
+    { "start", 's', "A", "profile from here on: 0x..., symbol, symbol+off, file.c:line (does not halt)", SET_START },
+    { "stop", 't', "B", "pause profiling here; may be given many times (does not halt)", SET_STOP },
+    { "c1", 0, "EVENT", "what counter 1 counts (probeprof events); default elapsed-time", SET_C1 },
+    { "c2", 0, "EVENT", "what counter 2 counts; default icache-miss", SET_C2 },
+    { "ratio", 0, NULL, "count cycles in bus clock units (CLKF), for programs that change the CPU clock", SET_RATIO },
+    { "passes", 'n', "N", "end after N passes from start to stop", SET_PASSES },
+    { "for", 0, "TIME", "end after this much target time: 30s, 500ms", SET_FOR },
+    { "irq-filter", 0, "F", "off, auto, calls, shinobi or shinobi:SYMBOL", SET_IRQ_FILTER },
+    { "policy", 0, "P", "lossless (stall the program when the trace is full) or live (drop and count)", SET_POLICY },
+    { "agent-ram", 0, "A:SIZE", "target RAM the trace agent may use", SET_AGENT_RAM },
+    { "output", 'o', "F.prf", "write the profile in CodeScape's format", SET_OUTPUT },
+    { "record", 'r', "F", "write the raw events; `probeprof report F` gives the same result again", SET_RECORD },
+    { "gdb", 'g', "ADDR", "where GDB may connect: PORT, HOST:PORT, unix:PATH or off; default 3333", SET_GDB },
+    { "no-profile", 0, NULL, "bridge for GDB only", SET_NO_PROFILE },
+    { "json", 0, NULL, "print the profile as one JSON document", SET_JSON },
+    { "tree", 0, NULL, "show the call tree instead of the function list", SET_TREE },
+    { "hits", 0, "WHICH", "show functions with that many hits only: '>=10%', '>100'", SET_HITS },
+    { "all", 0, NULL, "show functions that were never hit, too", SET_ALL },
+    { "sort", 0, "COLUMN", "hits, c1, c1+children, c2, c2+children, line, name, address; default c1", SET_SORT },
+    { "log", 0, "WHAT", "log to stderr: usb,wire,target,rsp,prof or all", SET_LOG },
+    { "conf", 0, "F", "read this file instead of ./probeprof.conf; off: none", SET_CONF },
+    { "help", 'h', NULL, "this text", SET_HELP },
+    { NULL, 0, NULL, NULL, 0 },
+};
+
+static int copy(char *to, size_t cap, const char *name, const char *text, struct err *err)
+{
+    if (!*text)
+        return err_set(err, ERR_USAGE, "give it a value", "%s: empty", name);
+    if (strlen(text) >= cap)
+        return err_set(err, ERR_USAGE, "shorten it", "%s: longer than %zu characters", name, cap - 1);
+    strcpy(to, text);
+    return 0;
+}
+
+static int set_bool(bool *to, const char *name, const char *text, struct err *err)
+{
+    static const char *const words[] = { "no", "yes", "off", "on", "0", "1", "false", "true", NULL };
+    int at = 1;
+    int ret = text ? opt_word(name, text, words, &at, err) : 0;
+    if (ret == 0)
+        *to = at & 1;
+    return ret;
+}
+
+static int set_irq_filter(struct settings *s, const char *text, struct err *err)
+{
+    static const char *const words[] = { "off", "auto", "calls", "shinobi", NULL };
+    int at;
+    if (!strncmp(text, "shinobi:", 8)) {
+        s->irq_filter = IRQ_FILTER_SHINOBI;
+        return copy(s->shinobi_routine, sizeof s->shinobi_routine, "irq-filter shinobi", text + 8, err);
+    }
+    int ret = opt_word("irq-filter", text, words, &at, err);
+    if (ret == 0)
+        s->irq_filter = (enum irq_filter)at;
+    return ret;
+}
+
+/* ADDRESS:SIZE, both numbers, size with k or M. */
+static int set_agent_ram(struct settings *s, const char *text, struct err *err)
+{
+    char *end;
+    errno = 0;
+    unsigned long long base = strtoull(text, &end, 0);
+    if (end != text && *end == ':') {
+        char *rest;
+        unsigned long long size = strtoull(end + 1, &rest, 0);
+        unsigned shift = *rest == 'k' || *rest == 'K' ? 10 : *rest == 'M' ? 20 : 0;
+        rest += shift != 0;
+        if (rest != end + 1 && !*rest && !errno && size && size << shift >> shift == size && size << shift <= 1u << 30) {
+            s->ram_base = base;
+            s->ram_bytes = (uint32_t)(size << shift);
+            return 0;
+        }
+    }
+    return err_set(err, ERR_USAGE, "for example 0x8CF00000:64k", "agent-ram: '%s' is not ADDRESS:SIZE", text);
+}
+
+static int set_log(struct settings *s, const char *text, struct err *err)
+{
+    static const char *const words[] = { "usb", "wire", "target", "rsp", "prof", "all", NULL };
+    char list[128], *rest = NULL;
+    int at, ret = copy(list, sizeof list, "log", text, err);
+    for (char *word = ret < 0 ? NULL : strtok_r(list, ",", &rest); word; word = strtok_r(NULL, ",", &rest)) {
+        ret = opt_word("log", word, words, &at, err);
+        if (ret < 0)
+            return ret;
+        s->log |= at == LOG_NSUBJECTS ? (1u << LOG_NSUBJECTS) - 1 : 1u << at;
+    }
+    return ret;
+}
+
+static int add_stop(struct settings *s, enum origin origin, const char *text, struct err *err)
+{
+    if (s->origin[SET_STOP] < origin)
+        s->nstops = 0;
+    if (s->nstops == TRACE_MAX_STOPS)
+        return err_set(err, ERR_USAGE, "use fewer", "stop: more than %d stop points", TRACE_MAX_STOPS);
+    int ret = copy(s->stop[s->nstops], sizeof s->stop[0], "stop", text, err);
+    s->nstops += ret == 0;
+    return ret;
+}
+
+static int set_policy(struct settings *s, const char *text, struct err *err)
+{
+    static const char *const words[] = { "lossless", "live", NULL };
+    int at, ret = opt_word("policy", text, words, &at, err);
+    if (ret == 0)
+        s->policy = (enum trace_policy)at;
+    return ret;
+}
+
+static int apply(struct settings *s, enum setting id, enum origin origin, const char *v, struct err *err)
+{
+    switch (id) {
+    case SET_PROBE: return copy(s->probe, sizeof s->probe, "probe", v, err);
+    case SET_TARGET: return copy(s->target, sizeof s->target, "target", v, err);
+    case SET_SPEED: return opt_hz("speed", v, &s->speed_hz, err);
+    case SET_ELF: return copy(s->elf, sizeof s->elf, "elf", v, err);
+    case SET_LOAD: return set_bool(&s->load, "load", v, err);
+    case SET_START: return copy(s->start, sizeof s->start, "start", v, err);
+    case SET_STOP: return add_stop(s, origin, v, err);
+    case SET_C1: return copy(s->counter[0], sizeof s->counter[0], "c1", v, err);
+    case SET_C2: return copy(s->counter[1], sizeof s->counter[1], "c2", v, err);
+    case SET_RATIO: return set_bool(&s->ratio, "ratio", v, err);
+    case SET_PASSES: return opt_count("passes", v, 1, 1000000000, &s->passes, err);
+    case SET_FOR: return opt_ns("for", v, &s->for_ns, err);
+    case SET_IRQ_FILTER: return set_irq_filter(s, v, err);
+    case SET_POLICY: return set_policy(s, v, err);
+    case SET_AGENT_RAM: return set_agent_ram(s, v, err);
+    case SET_OUTPUT: return copy(s->output, sizeof s->output, "output", v, err);
+    case SET_RECORD: return copy(s->record, sizeof s->record, "record", v, err);
+    case SET_GDB: return copy(s->gdb, sizeof s->gdb, "gdb", v, err);
+    case SET_NO_PROFILE: return set_bool(&s->no_profile, "no-profile", v, err);
+    case SET_JSON: return set_bool(&s->json, "json", v, err);
+    case SET_TREE: return set_bool(&s->tree, "tree", v, err);
+    case SET_HITS: return threshold_parse(v, &s->hits, err);
+    case SET_ALL: return set_bool(&s->all, "all", v, err);
+    case SET_SORT: return report_sort_parse(v, &s->sort, err);
+    case SET_LOG: return set_log(s, v, err);
+    case SET_CONF: return copy(s->conf, sizeof s->conf, "conf", v, err);
+    case SET_HELP: return set_bool(&s->help, "help", v, err);
+    case SET_PRIVATE: return set_bool(&s->allow_private, "private", v, err);
+    case SET_NO_PRIVATE:
+    case SET_NO_LOAD:
+    case SET_COUNT: break;
+    }
+    return 0;
+}
+
+int settings_set(struct settings *s, enum setting id, enum origin origin, const char *value, struct err *err)
+{
+    if (id == SET_NO_LOAD || id == SET_NO_PRIVATE) {
+        id = id == SET_NO_LOAD ? SET_LOAD : SET_PRIVATE;
+        value = "no";
+    }
+    if (s->origin[id] > origin)
+        return 0;
+    int ret = apply(s, id, origin, value, err);
+    if (ret == 0)
+        s->origin[id] = origin;
+    return ret;
+}
+
+static int take_flag(void *ctx, int id, const char *value, struct err *err)
+{
+    return settings_set(ctx, (enum setting)id, ORIGIN_FLAG, value, err);
+}
+
+static int take_conf(void *ctx, const char *section, const char *key, const char *value, struct err *err)
+{
+    char hint[NEAREST_TEXT];
+    struct nearest near = { .wanted = key };
+    if (strcmp(section, "probeprof") && strcmp(section, "profile"))
+        return err_set(err, ERR_USAGE, "settings go under [probeprof] or [profile]", "%s stands in section [%s]", key, section);
+    for (const struct opt *o = settings_opts; o->name; o++) {
+        if (o->id == SET_HELP || o->id == SET_CONF || o->id == SET_NO_LOAD || o->id == SET_NO_PRIVATE)
+            continue;
+        if (!strcmp(o->name, key))
+            return settings_set(ctx, (enum setting)o->id, ORIGIN_CONF, value, err);
+        nearest_offer(&near, o->name);
+    }
+    return err_set(err, ERR_USAGE, nearest_text(&near, "`probeprof run --help` lists the settings", hint, sizeof hint),
+                   "unknown setting '%s'", key);
+}
+
+static int read_conf(struct settings *s, struct err *err)
+{
+    const char *path = *s->conf ? s->conf : "probeprof.conf";
+    if (!strcmp(path, "off"))
+        return 0;
+    FILE *in = fopen(path, "r");
+    if (!in && errno == ENOENT && !*s->conf)
+        return 0;
+    if (!in)
+        return err_set(err, ERR_NOT_FOUND, "check the path, or --conf off", "conf %s: %s", path, strerror(errno));
+    int ret = conf_parse(in, path, take_conf, s, err);
+    fclose(in);
+    return ret;
+}
+
+int settings_read(struct settings *s, int argc, char **argv, const char *probe_env, struct err *err)
+{
+    *s = (struct settings){ 0 };
+    int ret = opts_parse(settings_opts, argc, argv, take_flag, s, NULL, 0, err);
+    if (ret >= 0 && !s->help && probe_env && *probe_env)
+        ret = settings_set(s, SET_PROBE, ORIGIN_ENV, probe_env, err);
+    if (ret >= 0 && !s->help)
+        ret = read_conf(s, err);
+    return ret < 0 ? ret : 0;
+}

@@ -1,0 +1,73 @@
+/* What `probeprof run` was asked to do: flags, then PROBEPROF_PROBE, then probeprof.conf.
+ *
+ * Every setting has one name, which is both --NAME and the key in probeprof.conf. */
+#ifndef PROFILER_CLI_SETTINGS_H
+#define PROFILER_CLI_SETTINGS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "probe/base/err.h"
+#include "profiler/cli/opts.h"
+#include "profiler/filter.h"
+#include "profiler/report.h"
+#include "targets/target.h"
+
+enum origin { ORIGIN_NONE, ORIGIN_CONF, ORIGIN_ENV, ORIGIN_FLAG };
+enum setting {
+    SET_PROBE, SET_TARGET, SET_SPEED, SET_PRIVATE, SET_NO_PRIVATE, SET_ELF, SET_LOAD, SET_NO_LOAD, SET_START, SET_STOP, SET_C1, SET_C2,
+    SET_RATIO, SET_PASSES, SET_FOR, SET_IRQ_FILTER, SET_POLICY, SET_AGENT_RAM, SET_OUTPUT, SET_RECORD,
+    SET_GDB, SET_NO_PROFILE, SET_JSON, SET_TREE, SET_HITS, SET_ALL, SET_SORT, SET_LOG, SET_CONF,
+    SET_HELP, SET_COUNT
+};
+enum { SETTINGS_TEXT = 1024 };
+
+/* Plain values; addresses, events and the like stay text until ELF and target are known. */
+struct settings {
+    enum origin origin[SET_COUNT]; /* where each came from; ORIGIN_NONE: the default below holds */
+    char probe[256];
+    char target[32];    /* "" = what the board or adapter implies */
+    unsigned speed_hz;  /* 0 = the adapter's default */
+    bool allow_private; /* if its origin is ORIGIN_NONE: on for simulated boards, off else */
+    char elf[SETTINGS_TEXT];
+    bool load;
+    char start[128];
+    char stop[TRACE_MAX_STOPS][128];
+    size_t nstops;
+    char counter[2][64];
+    bool ratio;
+    unsigned long passes;      /* 0 = until Ctrl-C */
+    unsigned long long for_ns; /* target time; 0 = until Ctrl-C */
+    enum irq_filter irq_filter;
+    char shinobi_routine[128]; /* "" = the driver's default */
+    enum trace_policy policy;
+    uint64_t ram_base;
+    uint32_t ram_bytes;
+    char output[SETTINGS_TEXT];
+    char record[SETTINGS_TEXT];
+    char gdb[256]; /* "off", or what the GDB server binds; "" = its default */
+    bool no_profile;
+    bool json;
+    bool tree;
+    struct threshold hits; /* rows to show: hot-spot threshold */
+    bool all;              /* also functions never hit */
+    enum report_sort sort;
+    unsigned log; /* bit per enum log_subject */
+    char conf[SETTINGS_TEXT]; /* "off", a path, or "" = probeprof.conf if there is one */
+    bool help;
+};
+
+/* The option table of `run`, ends with a NULL name. */
+extern const struct opt settings_opts[];
+
+/* settings_set - one setting, unless one of higher rank is there; a list from a higher rank replaces.
+ * value  NULL for an option without one
+ * Returns 0; -ERR_USAGE with the reason. Numbers and words are checked here, names later. */
+int settings_set(struct settings *s, enum setting id, enum origin origin, const char *value, struct err *err);
+
+/* settings_read - flags, the environment's PROBEPROF_PROBE (probe_env, may be NULL), and the conf file
+ * argv[0] is skipped. s is initialised here. Arguments that are no options are refused.
+ * Returns 0; -ERR_USAGE; -ERR_NOT_FOUND if --conf names no file. */
+int settings_read(struct settings *s, int argc, char **argv, const char *probe_env, struct err *err);
+
+#endif

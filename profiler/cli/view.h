@@ -1,0 +1,20 @@
+/* Showing a profile: what --json, --tree, --hits, --all and --sort ask for. */
+#ifndef PROFILER_CLI_VIEW_H
+#define PROFILER_CLI_VIEW_H
+
+#include <stdio.h>
+
+#include "profiler/cli/settings.h"
+#include "profiler/profile.h"
+
+/* view_show - the profile on `out` as the settings ask: JSON document, or table or tree with the summary.
+ * syms   for functions never hit (--all); may be NULL */
+void view_show(const struct settings *s, const struct profile *p, const struct symbols *syms, FILE *out);
+
+/* view_columns - width of the terminal behind out, 0 if it is none. */
+unsigned view_columns(FILE *out);
+
+/* file_sink - a text sink that writes to a FILE. */
+struct text_sink file_sink(FILE *out);
+
+#endif

@@ -1,0 +1,387 @@
+#!/usr/bin/env python3
+"""End-to-end tests of the probeprof program: the real binary, the simulated board, real files and sockets.
+
+usage: e2e.py PROBEPROF SOURCE_DIR [unittest arguments]
+"""
+import json
+import os
+import re
+import resource
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+PROBEPROF = os.path.abspath(sys.argv[1])
+SOURCE = os.path.abspath(sys.argv[2])
+EXAMPLES = os.path.join(SOURCE, "docs", "examples")
+PROFEXAM = os.path.join(EXAMPLES, "profexam")
+IRQDEMO = os.path.join(EXAMPLES, "irqdemo")
+MISSION = ["--start", "main+8", "--stop", "0x0C010030"]
+PASS_HITS = {"Initialise": 1, "BuildList": 1, "GetNewNode": 1000, "MallocNode": 1000, "GetLastNode": 999, "InsertNode": 1000}
+TIMEOUT = 240
+
+
+def start(args, cwd=None, probe="sim:sh7750", **more):
+    env = dict(os.environ)
+    env.pop("PROBEPROF_PROBE", None)
+    if probe:
+        env["PROBEPROF_PROBE"] = probe
+    return subprocess.Popen([PROBEPROF] + args, cwd=cwd, env=env, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                            stderr=subprocess.PIPE, text=True, **more)
+
+
+def run(args, cwd=None, probe="sim:sh7750", **more):
+    p = start(args, cwd, probe, **more)
+    try:
+        out, err = p.communicate(timeout=TIMEOUT)
+    except subprocess.TimeoutExpired:
+        p.kill()
+        out, err = p.communicate()
+        raise AssertionError(f"{args} did not end; stderr:\n{err}")
+    return subprocess.CompletedProcess(args, p.returncode, out, err)
+
+
+def hits(document):
+    return {f["name"]: f["hits"] for f in document["functions"] if f["hits"]}
+
+
+def check_identities(case, document):
+    """C1+children = C1 + the children's, at every node and for both counters; totals agree."""
+    tree = document["tree"]
+    children = {}
+    for node in tree:
+        children.setdefault(node["parent"], []).append(node)
+    ids = [n["id"] for n in tree]
+    case.assertEqual(len(ids), len(set(ids)))
+    for node in tree:
+        for c in ("c1", "c2"):
+            below = sum(n[c + "_children"] for n in children.get(node["id"], []))
+            case.assertEqual(node[c + "_children"], node[c] + below, f"node {node['id']} {c}")
+        case.assertLess(node["function"], len(document["functions"]))
+    for c in ("hits", "c1", "c2"):
+        per_function = [0] * len(document["functions"])
+        for node in tree:
+            per_function[node["function"]] += node[c]
+        case.assertEqual(per_function, [f[c] for f in document["functions"]], c)
+
+
+def without_run(document):
+    """What a replay cannot know better: nothing; what may differ: times of the host."""
+    d = json.loads(json.dumps(document))
+    d["time"].pop("host_seconds", None)
+    return d
+
+
+class Folder(unittest.TestCase):
+    def setUp(self):
+        self.dir = tempfile.mkdtemp(prefix="probeprof-e2e-")
+        self.addCleanup(shutil.rmtree, self.dir)
+
+    def path(self, name):
+        return os.path.join(self.dir, name)
+
+    def write(self, name, text):
+        with open(self.path(name), "w", encoding="utf-8") as f:
+            f.write(text)
+        return self.path(name)
+
+    def assert_fails(self, result, status, what, hint):
+        self.assertEqual(result.returncode, status, result.stderr)
+        self.assertIn(what, result.stderr)
+        self.assertIn("hint: ", result.stderr)
+        self.assertIn(hint, result.stderr.split("hint: ", 1)[1])
+
+
+class Usage(Folder):
+    def test_bad_lines(self):
+        elf = os.path.join(PROFEXAM, "profexam.elf")
+        rows = [
+            (["rum"], "there is no command 'rum'", "did you mean run?"),
+            (["--prob", "x"], "unknown option --prob", "--probe"),
+            (["run", "surplus"], "unexpected argument 'surplus'", "--help"),
+            (["--start"], "--start needs a value", "profile from here"),
+            (["--passes", "0"], "passes: '0'", "whole number"),
+            (["report"], "report needs", "probeprof report"),
+            (["help", "repotr"], "no command 'repotr'", "report"),
+            (["--start", "main"], "--start needs the program", "--elf"),
+            (["--json"], "--json needs the program", "--elf"),
+            (["--load"], "--load needs the program", "--elf"),
+            (["--elf", elf, "--passes", "2"], "--passes counts rounds", "--start A and --stop B"),
+            (["--elf", elf, "--c1", "icache-mis"], "counts no event 'icache-mis'", "icache-miss"),
+            (["--elf", elf, "--c2", "0x3f"], "counts no event '0x3f'", "probeprof events"),
+            (["--elf", elf, "--target", "sh7750x"], "unknown part 'sh7750x'", "sh7750"),
+            (["--target", "sh7091", "--probe", "smi:sh7750"], "smi", "sim"),
+            (["--probe", "sim:sh7705"], "sh7705", "sh7750"),
+        ]
+        for args, what, hint in rows:
+            with self.subTest(args=args):
+                self.assert_fails(run(args, cwd=self.dir), 2, what, hint)
+
+    def test_unknown_symbol_offers_near_ones(self):
+        r = run(["--start", "GetLastNod"], cwd=PROFEXAM)
+        self.assertIn(r.returncode, (1, 2))
+        self.assertIn("GetLastNod", r.stderr)
+        self.assertIn("GetLastNode", r.stderr.split("hint: ", 1)[1])
+
+    def test_no_adapter_says_what_was_looked_at(self):
+        self.assert_fails(run([], cwd=self.dir, probe=None), 2, "PROBEPROF_PROBE", "--probe sim:sh7750")
+
+    def test_no_elf_file(self):
+        self.assert_fails(run(["--elf", "nowhere.elf"], cwd=self.dir), 1, "nowhere.elf", "")
+
+    def test_elf_of_another_machine(self):
+        r = run(["--elf", "/bin/true"], cwd=self.dir)
+        self.assertNotEqual(r.returncode, 0)
+        self.assertIn("/bin/true", r.stderr)
+
+    def test_conf_errors_name_the_line(self):
+        self.write("probeprof.conf", "[probeprof]\n\nelff = x\n")
+        self.assert_fails(run([], cwd=self.dir), 2, "probeprof.conf:3: unknown setting 'elff'", "elf")
+
+    def test_conf_is_overridden_by_environment_and_flags(self):
+        self.write("probeprof.conf", "[probeprof]\nprobe = conf-probe\n")
+        self.assertIn("conf-probe", run([], cwd=self.dir, probe=None).stderr)
+        self.assertIn("env-probe", run([], cwd=self.dir, probe="env-probe").stderr)
+        self.assertIn("flag-probe", run(["--probe", "flag-probe"], cwd=self.dir, probe="env-probe").stderr)
+
+    def test_help_everywhere(self):
+        for args in (["--help"], ["help"], ["run", "--help"], ["report", "-h"], ["events", "--help"], ["list", "--help"],
+                     ["version", "--help"], ["help", "help"], ["--start", "x", "--help"]):
+            with self.subTest(args=args):
+                r = run(args, cwd=self.dir, probe=None)
+                self.assertEqual((r.returncode, r.stderr), (0, ""))
+                self.assertIn("Example", r.stdout)
+
+    def test_lists(self):
+        events = json.loads(run(["events", "--json"], cwd=self.dir).stdout)
+        self.assertEqual(len(events["events"]), 34)
+        self.assertEqual(len({e["name"] for e in events["events"]}), 34)
+        self.assertEqual({e["unit"] for e in events["events"]}, {"count", "cycles"})
+        for name in ("elapsed-time", "icache-miss"):
+            self.assertIn(name, run(["events"], cwd=self.dir).stdout)
+        things = json.loads(run(["list", "--json"], cwd=self.dir).stdout)
+        self.assertIn("sim", [d["name"] for d in things["drivers"]])
+        self.assertLessEqual({"sh7750", "sh7091"}, {b["name"] for b in things["boards"]})
+
+    def test_full_standard_output_is_an_error(self):
+        with open("/dev/full", "w", encoding="utf-8") as full:
+            r = subprocess.run([PROBEPROF, "events"], stdout=full, stderr=subprocess.PIPE, text=True, timeout=TIMEOUT, check=False)
+        self.assertEqual(r.returncode, 1)
+        self.assertIn("standard output", r.stderr)
+
+
+class Tutorial(Folder):
+    """The mission's line, typed in docs/examples/profexam."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.shared = tempfile.mkdtemp(prefix="probeprof-e2e-")
+        cls.prf, cls.recording = os.path.join(cls.shared, "t.prf"), os.path.join(cls.shared, "t.rec")
+        cls.result = run(MISSION + ["--passes", "2", "--gdb", "off", "--json", "--output", cls.prf, "--record", cls.recording],
+                         cwd=PROFEXAM)
+        cls.document = json.loads(cls.result.stdout) if cls.result.returncode == 0 else None
+
+    @classmethod
+    def tearDownClass(cls):
+        shutil.rmtree(cls.shared)
+
+    def setUp(self):
+        super().setUp()
+        self.assertEqual(self.result.returncode, 0, self.result.stderr)
+
+    def function(self, name):
+        return next(f for f in self.document["functions"] if f["name"] == name)
+
+    def test_hits_are_exact(self):
+        self.assertEqual({n: h for n, h in hits(self.document).items() if n in PASS_HITS}, {n: 2 * h for n, h in PASS_HITS.items()})
+        self.assertEqual(self.document["passes"], 2)
+        self.assertEqual(self.document["coverage"]["lost"], 0)
+
+    def test_get_last_node_takes_over_97_percent(self):
+        total = sum(f["c1"] for f in self.document["functions"])
+        self.assertGreater(self.function("GetLastNode")["c1"], 0.97 * total)
+
+    def test_build_list_is_the_sum_of_its_children(self):
+        for c in ("c1", "c2"):
+            parts = [self.function(n)[c + "_children"] for n in ("GetNewNode", "GetLastNode", "InsertNode")]
+            self.assertEqual(self.function("BuildList")[c + "_children"], self.function("BuildList")[c] + sum(parts))
+            self.assertEqual(self.function("GetNewNode")[c + "_children"],
+                             self.function("GetNewNode")[c] + self.function("MallocNode")[c])
+
+    def test_identities_hold(self):
+        check_identities(self, self.document)
+
+    def test_document_says_what_it_is(self):
+        d = self.document
+        self.assertEqual(d["schema"], "probeprof.profile/1")
+        self.assertEqual(d["target"], "sh7750")
+        self.assertTrue(d["probe"].startswith("sim:sh7750"))
+        self.assertTrue(d["elf"].endswith("profexam.elf"))
+        self.assertRegex(d["build_id"], r"^[0-9a-f]{40}$")
+        self.assertEqual([c["name"] for c in d["counters"]], ["elapsed-time", "icache-miss"])
+        self.assertEqual([c["code"] for c in d["counters"]], [0x23, 0x08])
+        f = self.function("GetLastNode")
+        self.assertTrue(f["file"].endswith("profexam.c"))
+        self.assertGreater(f["line"], 0)
+        self.assertEqual(f["low"], 0x0C010000 + (f["low"] & 0xFFFF))
+
+    def test_recording_gives_the_same_document(self):
+        r = run(["report", self.recording, "--json"], cwd=PROFEXAM)
+        self.assertEqual(r.returncode, 0, r.stderr)
+        self.assertEqual(without_run(json.loads(r.stdout)), without_run(self.document))
+
+    def test_prf_gives_the_same_tables(self):
+        r = run(["report", self.prf, "--json"], cwd=self.dir)
+        self.assertEqual(r.returncode, 0, r.stderr)
+        again = json.loads(r.stdout)
+        for key in ("name", "hits", "c1", "c1_children", "c2", "c2_children", "doubtful", "low", "high", "cache_line"):
+            self.assertEqual([f[key] for f in again["functions"]], [f[key] for f in self.document["functions"]], key)
+        for key in ("id", "parent", "function", "hits", "c1", "c1_children", "c2", "c2_children", "doubtful"):
+            self.assertEqual([n[key] for n in again["tree"]], [n[key] for n in self.document["tree"]], key)
+
+    def test_prf_written_from_a_recording_is_the_same_file(self):
+        r = run(["report", self.recording, "--output", self.path("again.prf")], cwd=PROFEXAM)
+        self.assertEqual(r.returncode, 0, r.stderr)
+        with open(self.prf, "rb") as a, open(self.path("again.prf"), "rb") as b:
+            self.assertEqual(a.read(), b.read())
+
+    def test_views_of_the_recording(self):
+        table = run(["report", self.recording, "--hits", ">=10%"], cwd=PROFEXAM).stdout
+        self.assertIn("GetLastNode", table)
+        self.assertNotIn("Initialise", table.split("left out")[0].replace("Initialise ", "Initialise") if False else
+                         "\n".join(line for line in table.splitlines() if re.match(r"^\s*\d", line)))
+        tree = run(["report", self.recording, "--tree"], cwd=PROFEXAM).stdout
+        at = [tree.index(n) for n in ("BuildList", "GetLastNode", "GetNewNode", "MallocNode")]
+        self.assertLess(at[0], min(at[1:]))
+        self.assertLess(at[2], at[3])
+
+    def test_damaged_files_name_the_offset(self):
+        for source in (self.prf, self.recording):
+            with open(source, "rb") as f:
+                data = f.read()
+            short = self.path("short")
+            with open(short, "wb") as f:
+                f.write(data[:len(data) * 2 // 3])
+            r = run(["report", short], cwd=PROFEXAM)
+            self.assertIn("offset", r.stderr)
+            self.assertIn(r.returncode, (0, 1))
+        self.assert_fails(run(["report", self.write("text", "hello\n")], cwd=self.dir), 1, "neither", "--output")
+        self.assert_fails(run(["report", self.path("none")], cwd=self.dir), 1, "No such file", "path")
+
+    def test_same_run_same_numbers(self):
+        r = run(MISSION + ["--passes", "2", "--gdb", "off", "--json"], cwd=PROFEXAM)
+        again = json.loads(r.stdout)
+        self.assertEqual(again["functions"], self.document["functions"])
+
+
+class Running(Folder):
+    def wait_for(self, process, text):
+        line = ""
+        while text not in line:
+            line = process.stderr.readline()
+            self.assertTrue(line, f"ended before saying {text!r}")
+        return line
+
+    def test_ctrl_c_ends_the_profile_and_shows_it(self):
+        p = start(MISSION + ["--gdb", "off", "--json"], cwd=PROFEXAM)
+        self.wait_for(p, "profiling")
+        time.sleep(3)
+        p.send_signal(signal.SIGINT)
+        out, err = p.communicate(timeout=TIMEOUT)
+        self.assertEqual(p.returncode, 0, err)
+        document = json.loads(out)
+        check_identities(self, document)
+
+    def test_ctrl_c_ends_a_bridge(self):
+        p = start(["--gdb", "off"], cwd=self.dir)
+        self.wait_for(p, "bridge only")
+        time.sleep(0.3)
+        p.send_signal(signal.SIGTERM)
+        out, err = p.communicate(timeout=TIMEOUT)
+        self.assertEqual((p.returncode, out), (0, ""), err)
+
+    def test_for_counts_the_board_s_time(self):
+        r = run(["--for", "20ms", "--gdb", "off", "--json"], cwd=PROFEXAM)
+        self.assertEqual(r.returncode, 0, r.stderr)
+        cycles = json.loads(r.stdout)["time"]["target_cycles"]
+        self.assertGreater(cycles, 0.5 * 20e-3 * 200e6)
+
+    def test_wrong_elf_is_noticed(self):
+        r = run(["--no-load", "--gdb", "off"], cwd=PROFEXAM)
+        self.assert_fails(r, 1, "does not run", "--load")
+
+    def test_port_taken(self):
+        with socket.socket() as s:
+            s.bind(("127.0.0.1", 0))
+            s.listen()
+            r = run(["--gdb", f"127.0.0.1:{s.getsockname()[1]}"], cwd=self.dir)
+        self.assertEqual(r.returncode, 1)
+        self.assertIn(str(s), r.stderr) if False else self.assertIn("hint: ", r.stderr)
+
+    def test_full_disk_keeps_the_old_file(self):
+        old = self.write("old.prf", "old contents")
+        def small_files():
+            signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+            resource.setrlimit(resource.RLIMIT_FSIZE, (64, 64))
+        r = run(MISSION + ["--passes", "1", "--gdb", "off", "--output", old], cwd=PROFEXAM, preexec_fn=small_files)
+        self.assertEqual(r.returncode, 1, r.stderr)
+        self.assertIn("old.prf", r.stderr)
+        with open(old, encoding="utf-8") as f:
+            self.assertEqual(f.read(), "old contents")
+        self.assertEqual(os.listdir(self.dir), ["old.prf"])
+
+    def test_full_disk_while_recording_keeps_the_profile(self):
+        def small_files():
+            signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+            resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096))
+        r = run(MISSION + ["--passes", "1", "--gdb", "off", "--json", "--record", self.path("r")], cwd=PROFEXAM,
+                preexec_fn=small_files)
+        self.assertEqual(r.returncode, 1, r.stderr)
+        self.assertEqual({n: h for n, h in hits(json.loads(r.stdout)).items() if n in PASS_HITS}, PASS_HITS)
+
+    def test_unwritable_output(self):
+        r = run(MISSION + ["--passes", "1", "--gdb", "off", "--record", "/nowhere/r"], cwd=PROFEXAM)
+        self.assertEqual(r.returncode, 1)
+        self.assertIn("/nowhere/r", r.stderr)
+
+    def test_board_faults_say_what_to_check(self):
+        rows = [("fault=no-power", "power"), ("fault=no-clock", "clock"), ("fault=wrong-ir", "IR"),
+                ("fault=stuck-tdo", "TDO"), ("fault=silent", "")]
+        for fault, word in rows:
+            with self.subTest(fault=fault):
+                r = run(["--gdb", "off", "--for", "1ms"], cwd=PROFEXAM, probe=f"sim:sh7750,{fault}")
+                self.assertEqual(r.returncode, 1, r.stderr)
+                self.assertIn("hint: ", r.stderr)
+                self.assertIn(word.lower(), r.stderr.lower())
+
+    def test_crash_ends_the_profile_and_says_where(self):
+        elf = shutil.copy(os.path.join(IRQDEMO, "irqdemo.elf"), self.path("crash.elf"))
+        patch_mode(elf, 1 | 8)
+        r = run(["--elf", elf, "--load", "--start", "Round", "--gdb", "off", "--json"], cwd=self.dir)
+        self.assertEqual(r.returncode, 0, r.stderr)
+        self.assertRegex(r.stderr, r"stopped at Crash\+0x")
+        self.assertEqual(hits(json.loads(r.stdout))["Fibonacci"], 3 * 177)
+
+
+def patch_mode(elf, mode):
+    """Changes the initial value of Mode in a copy of irqdemo.elf."""
+    nm = subprocess.run(["sh4-linux-gnu-readelf", "-sW", elf], capture_output=True, text=True, check=False)
+    if nm.returncode != 0:
+        raise unittest.SkipTest("needs binutils-sh4-linux-gnu")
+    addr = int(re.search(r"([0-9a-f]{8})\s+4 OBJECT\s+GLOBAL\s+DEFAULT\s+\d+ Mode", nm.stdout).group(1), 16)
+    with open(elf, "r+b") as f:
+        f.seek(0x100 + addr - 0x0C010000)
+        old = int.from_bytes(f.read(4), "little")
+        if old != 1:
+            raise AssertionError(f"Mode is {old:#x} in the file, expected 1")
+        f.seek(-4, os.SEEK_CUR)
+        f.write(mode.to_bytes(4, "little"))
+
+
+if __name__ == "__main__":
+    unittest.main(argv=[sys.argv[0]] + sys.argv[3:], verbosity=2)
