@@ -35,11 +35,14 @@ static void look(struct pump *p, struct target *t)
     struct trace_status status = { 0 };
     bool have = t->ops->trace->status(t, &status, NULL) == 0;
     uint64_t at = now(t);
+    bool running = t->ops->state(t) == TARGET_RUNNING;
     pthread_mutex_lock(&p->lock);
     if (have)
         p->view.trace = status;
     p->view.now_ns = at;
     p->view.armed_ns = p->armed_ns;
+    if (running)
+        p->view.stop.reason = STOP_NONE; /* somebody resumed it */
     pthread_mutex_unlock(&p->lock);
     p->looked_ns = at;
 }

@@ -1,0 +1,233 @@
+/* The pump against a scripted target: what moves when, and what the main thread gets to know. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "probe/base/util.h"
+#include "profiler/cli/pump.h"
+
+enum { QUEUE = 64 };
+
+/* A target whose trace gives `left` events, numbered. */
+struct scripted {
+    struct target base;
+    uint64_t left, next;
+    uint64_t now_ns;
+    int fail_poll; /* -ERR_*: what poll answers instead */
+    unsigned armed, disarmed, polls;
+};
+
+static struct scripted *of(struct target *t) { return CONTAINER_OF(t, struct scripted, base); }
+
+static int arm(struct target *t, const struct trace_config *cfg, struct err *err)
+{
+    (void)err;
+    assert_non_null(cfg->image);
+    of(t)->armed++;
+    return 0;
+}
+
+static int poll_trace(struct target *t, struct event *out, size_t cap, uint64_t max_ns, struct err *err)
+{
+    struct scripted *s = of(t);
+    s->polls++;
+    assert_true(max_ns > 0 && cap > 0);
+    if (s->fail_poll)
+        return err_set(err, (enum err_code)-s->fail_poll, "check the cable", "trace: scripted failure");
+    size_t n = MIN(cap, s->left);
+    for (size_t i = 0; i < n; i++)
+        out[i] = (struct event){ .kind = EVENT_CALL, .pc = s->next++ };
+    s->left -= n;
+    return (int)n;
+}
+
+static int disarm(struct target *t, struct err *err)
+{
+    (void)err;
+    of(t)->disarmed++;
+    return 0;
+}
+
+static int status(struct target *t, struct trace_status *out, struct err *err)
+{
+    (void)err;
+    *out = (struct trace_status){ .armed = true, .active = true, .events = of(t)->next, .target_cycles = 1000 };
+    return 0;
+}
+
+static uint64_t now_ns(struct target *t) { return of(t)->now_ns; }
+static enum target_state running(struct target *t)
+{
+    (void)t;
+    return TARGET_RUNNING;
+}
+
+static const struct target_trace_ops trace_ops = { .arm = arm, .poll = poll_trace, .disarm = disarm, .status = status };
+static const struct target_ops ops = { .name = "scripted", .trace = &trace_ops, .now_ns = now_ns, .state = running };
+
+struct fixture {
+    struct pump pump;
+    struct scripted target;
+    struct image image;
+    unsigned wakes;
+};
+
+static void woken(void *ctx) { ((struct fixture *)ctx)->wakes++; }
+
+static struct fixture *make(uint64_t events, uint64_t for_ns, bool has_start)
+{
+    struct fixture *fx = test_calloc(1, sizeof *fx);
+    fx->target = (struct scripted){ .base.ops = &ops, .left = events, .now_ns = 1000 };
+    struct pump_config cfg = {
+        .trace = { .image = &fx->image, .has_start = has_start }, .for_ns = for_ns, .queue_events = QUEUE,
+        .wake = woken, .wake_ctx = fx,
+    };
+    assert_int_equal(pump_init(&fx->pump, &cfg, NULL), 0);
+    return fx;
+}
+
+static void drop(struct fixture *fx)
+{
+    pump_fini(&fx->pump);
+    test_free(fx);
+}
+
+static bool slice(struct fixture *fx) { return fx->pump.client.slice(&fx->pump, &fx->target.base); }
+
+static size_t pop_all(struct fixture *fx, uint64_t *next)
+{
+    struct event out[QUEUE];
+    size_t n, total = 0;
+    while ((n = pump_pop(&fx->pump, out, ARRAY_LEN(out))) > 0)
+        for (size_t i = 0; i < n; i++, total++)
+            if (out[i].kind == EVENT_CALL)
+                assert_int_equal(out[i].pc, (*next)++);
+    return total;
+}
+
+static void pump__not_armed__leaves_the_target_alone(void **state)
+{
+    (void)state;
+    struct fixture *fx = make(10, 0, false);
+    assert_false(slice(fx));
+    assert_int_equal(fx->target.polls, 0);
+    pump_disarm(&fx->pump, &fx->target.base);
+    assert_int_equal(fx->target.disarmed, 0);
+    drop(fx);
+}
+
+static void pump__queue_full__leaves_events_in_the_target(void **state)
+{
+    (void)state;
+    struct fixture *fx = make(200, 0, false);
+    uint64_t next = 0;
+    assert_int_equal(pump_arm(&fx->pump, &fx->target.base, NULL), 0);
+    for (int i = 0; i < 5; i++)
+        slice(fx);
+    assert_int_equal(fx->target.left, 200 - QUEUE);
+    assert_true(fx->wakes > 0);
+    assert_int_equal(pop_all(fx, &next), QUEUE);
+    slice(fx);
+    assert_int_equal(fx->target.left, 200 - 2 * QUEUE);
+    drop(fx);
+}
+
+static void pump__disarm__drains_the_rest_before_it_ends(void **state)
+{
+    (void)state;
+    struct fixture *fx = make(150, 0, false);
+    uint64_t next = 0;
+    pump_arm(&fx->pump, &fx->target.base, NULL);
+    slice(fx);
+    pump_disarm(&fx->pump, &fx->target.base);
+    assert_int_equal(fx->target.disarmed, 1);
+    assert_int_equal(pump_look(&fx->pump).phase, PUMP_DRAINING);
+    size_t got = 0;
+    for (int i = 0; i < 10 && pump_look(&fx->pump).phase != PUMP_ENDED; i++) {
+        slice(fx);
+        got += pop_all(fx, &next);
+    }
+    assert_int_equal(got, 150);
+    assert_int_equal(pump_look(&fx->pump).phase, PUMP_ENDED);
+    drop(fx);
+}
+
+static void pump__time_limit__counts_the_target_s_clock_from_the_start_point(void **state)
+{
+    (void)state;
+    struct fixture *fx = make(0, 500, true);
+    pump_arm(&fx->pump, &fx->target.base, NULL);
+    fx->target.now_ns += 10000; /* the start point has not been met */
+    slice(fx);
+    assert_int_equal(fx->target.disarmed, 0);
+    fx->target.left = 1;
+    slice(fx);
+    fx->target.now_ns += 499;
+    slice(fx);
+    assert_int_equal(fx->target.disarmed, 0);
+    fx->target.now_ns += 1;
+    slice(fx);
+    assert_int_equal(fx->target.disarmed, 1);
+    drop(fx);
+}
+
+static void pump__trace_fails__why_is_seen(void **state)
+{
+    (void)state;
+    struct fixture *fx = make(5, 0, false);
+    pump_arm(&fx->pump, &fx->target.base, NULL);
+    fx->target.fail_poll = -ERR_PROTOCOL;
+    slice(fx);
+    assert_int_equal(pump_look(&fx->pump).why.code, ERR_PROTOCOL);
+    drop(fx);
+}
+
+static void pump__target_comes_back__is_armed_again_and_the_gap_is_an_event(void **state)
+{
+    (void)state;
+    struct fixture *fx = make(0, 0, false);
+    struct err why = { .code = ERR_NO_TARGET, .what = "unplugged" };
+    struct event out[QUEUE];
+    pump_arm(&fx->pump, &fx->target.base, NULL);
+    fx->pump.client.gone(&fx->pump, &fx->target.base, &why);
+    assert_int_equal(pump_look(&fx->pump).gone, 1);
+    assert_int_equal(pump_look(&fx->pump).why.code, ERR_NO_TARGET);
+    fx->pump.client.back(&fx->pump, &fx->target.base);
+    assert_int_equal(fx->target.armed, 2);
+    assert_int_equal(pump_look(&fx->pump).why.code, ERR_OK);
+    assert_int_equal(pump_pop(&fx->pump, out, QUEUE), 1);
+    assert_int_equal(out[0].kind, EVENT_LOST);
+    assert_int_equal(out[0].cause, EVENT_CAUSE_LINK);
+    drop(fx);
+}
+
+static void pump__program_stops__is_seen_until_it_runs_again(void **state)
+{
+    (void)state;
+    struct fixture *fx = make(0, 0, false);
+    struct target_stop stop = { .reason = STOP_SIGNAL, .pc = 0x8c010000 };
+    pump_arm(&fx->pump, &fx->target.base, NULL);
+    fx->pump.client.stopped(&fx->pump, &fx->target.base, &stop);
+    assert_int_equal(pump_look(&fx->pump).stop.reason, STOP_SIGNAL);
+    slice(fx); /* the scripted target runs */
+    assert_int_equal(pump_look(&fx->pump).stop.reason, STOP_NONE);
+    drop(fx);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(pump__not_armed__leaves_the_target_alone),
+        cmocka_unit_test(pump__queue_full__leaves_events_in_the_target),
+        cmocka_unit_test(pump__disarm__drains_the_rest_before_it_ends),
+        cmocka_unit_test(pump__time_limit__counts_the_target_s_clock_from_the_start_point),
+        cmocka_unit_test(pump__trace_fails__why_is_seen),
+        cmocka_unit_test(pump__target_comes_back__is_armed_again_and_the_gap_is_an_event),
+        cmocka_unit_test(pump__program_stops__is_seen_until_it_runs_again),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
