@@ -1,0 +1,59 @@
+/* Z z */
+#include <stdio.h>
+
+#include "gdbstub/internal.h"
+
+static const enum bp_kind kinds[] = { BP_SOFT, BP_HARD, BP_WATCH_WRITE, BP_WATCH_READ, BP_WATCH_ACCESS };
+
+/* "TYPE,ADDR,KIND"; conditions and commands are not claimed in qSupported and refused. False after a reply. */
+static bool parse_bp(struct session *s, const char *p, struct breakpoint *bp)
+{
+    uint64_t type, len;
+    if (!rsp_number(&p, &type) || *p++ != ',' || !rsp_number(&p, &bp->addr) || *p++ != ',' || !rsp_number(&p, &len) ||
+        *p) {
+        reply_usage(s, "type,address,kind expected");
+        return false;
+    }
+    if (type >= ARRAY_LEN(kinds)) {
+        reply_empty(s);
+        return false;
+    }
+    bp->kind = kinds[type];
+    bp->len = (unsigned)len;
+    struct err err;
+    if (bp->kind <= BP_HARD && len != s->stub->ops->bp_size)
+        err_set(&err, ERR_USAGE, "", "breakpoints here have kind %u, not %llu", s->stub->ops->bp_size,
+                (unsigned long long)len);
+    else if (bp->kind > BP_HARD && (len == 0 || len > 0xFFFFFFFFu))
+        err_set(&err, ERR_USAGE, "", "a watchpoint of %llu bytes", (unsigned long long)len);
+    else
+        return true;
+    reply_err(s, &err, true);
+    return false;
+}
+
+void cmd_insert_bp(struct session *s, char *args, size_t len)
+{
+    struct breakpoint bp;
+    struct err err;
+    (void)len;
+    if (!parse_bp(s, args, &bp))
+        return;
+    if (stub_insert(s->stub, &bp, &err) < 0)
+        reply_err(s, &err, true);
+    else
+        reply_ok(s);
+}
+
+void cmd_remove_bp(struct session *s, char *args, size_t len)
+{
+    struct breakpoint bp;
+    struct err err;
+    (void)len;
+    if (!parse_bp(s, args, &bp))
+        return;
+    if (stub_remove(s->stub, &bp, &err) < 0)
+        reply_err(s, &err, true);
+    else
+        reply_ok(s);
+}

@@ -1,0 +1,251 @@
+/* qRcmd: `monitor` commands from three tables, the stub's own, the caller's and the target's. */
+#include <stdio.h>
+#include <string.h>
+
+#include "gdbstub/internal.h"
+
+enum { MAX_ARGS = 32, MAX_LINE = 1024 };
+
+/* ---- output ---- */
+
+/* Commands write small pieces; GDB gets them line by line, or what fits the buffer. */
+struct monitor_out {
+    struct session *s;
+    char text[2048];
+    size_t len;
+};
+
+static void monitor_flush(struct monitor_out *m)
+{
+    console_write(m->s, m->text, m->len);
+    m->len = 0;
+}
+
+static void monitor_write(void *ctx, const char *text, size_t len)
+{
+    struct monitor_out *m = ctx;
+    while (len > 0) {
+        size_t n = MIN(len, sizeof m->text - m->len);
+        memcpy(m->text + m->len, text, n);
+        m->len += n;
+        text += n;
+        len -= n;
+        if (m->len == sizeof m->text)
+            monitor_flush(m);
+    }
+}
+
+/* ---- the stub's own words ---- */
+
+static const struct monitor_command own[];
+
+static void help_table(const struct monitor_command *table, const struct text_sink *out)
+{
+    for (; table && table->name; table++)
+        sink_printf(out, "%-38s %s\n", table->usage, table->help);
+}
+
+static int run_help(void *ctx, int argc, char **argv, const struct text_sink *out, struct err *err)
+{
+    const struct session *s = ctx;
+    (void)argc;
+    (void)argv;
+    (void)err;
+    help_table(own, out);
+    help_table(s->stub->cfg.monitor, out);
+    help_table(s->stub->ops->monitor, out);
+    return 0;
+}
+
+static int run_version(void *ctx, int argc, char **argv, const struct text_sink *out, struct err *err)
+{
+    const struct session *s = ctx;
+    (void)argc;
+    (void)argv;
+    (void)err;
+    sink_printf(out, "%s, target %s\n", s->stub->cfg.version ? s->stub->cfg.version : "gdbstub", s->stub->ops->name);
+    return 0;
+}
+
+static int run_reset(void *ctx, int argc, char **argv, const struct text_sink *out, struct err *err)
+{
+    struct session *s = ctx;
+    bool run = argc == 2 && strcmp(argv[1], "run") == 0;
+    if (argc > 2 || (argc == 2 && !run && strcmp(argv[1], "halt") != 0))
+        return err_set(err, ERR_USAGE, "reset [halt|run]", "reset: %s is neither halt nor run", argv[1]);
+    if (s->stub->gone)
+        return err_set(err, ERR_NO_TARGET, "check adapter, cable and power", "the target does not answer");
+    int ret = stub_reset(s->stub, run ? RESET_RUN : RESET_HALT, err);
+    if (ret < 0)
+        return ret;
+    sink_printf(out, run ? "The target was reset and runs; `continue` waits for its next stop.\n"
+                         : "The target was reset and is halted; `maintenance flush register-cache` shows its registers.\n");
+    return 0;
+}
+
+static int run_fileio(void *ctx, int argc, char **argv, const struct text_sink *out, struct err *err)
+{
+    struct stub *stub = ((struct session *)ctx)->stub;
+    if (argc == 2 && strcmp(argv[1], "on") == 0 && stub->ops->semihosting)
+        stub->fileio = true;
+    else if (argc == 2 && strcmp(argv[1], "off") == 0)
+        stub->fileio = false;
+    else if (argc != 1)
+        return err_set(err, stub->ops->semihosting ? ERR_USAGE : ERR_UNSUPPORTED, "fileio [on|off]",
+                       stub->ops->semihosting ? "fileio: on or off expected" : "fileio: %s has no host I/O",
+                       stub->ops->name);
+    if (stub->fileio && !stub->semihosting)
+        stub_set_semihosting(stub, true);
+    sink_printf(out, "File-I/O is %s.\n", stub->fileio ? "on: the program can use files where GDB runs" : "off");
+    return 0;
+}
+
+static int run_semihosting(void *ctx, int argc, char **argv, const struct text_sink *out, struct err *err)
+{
+    struct stub *stub = ((struct session *)ctx)->stub;
+    if (!stub->ops->semihosting)
+        return err_set(err, ERR_UNSUPPORTED, "", "semihosting: %s has none", stub->ops->name);
+    bool on = argc == 2 && strcmp(argv[1], "on") == 0;
+    if (argc > 2 || (argc == 2 && !on && strcmp(argv[1], "off") != 0))
+        return err_set(err, ERR_USAGE, "semihosting [on|off]", "semihosting: on or off expected");
+    if (argc == 2) {
+        int ret = stub->ops->semihosting(stub->t, on, err);
+        if (ret < 0)
+            return ret;
+        stub->semihosting = on;
+    }
+    sink_printf(out, "The program's exit and host calls are %s.\n", stub->semihosting ? "handled" : "left to the program");
+    return 0;
+}
+
+static int run_sessions(void *ctx, int argc, char **argv, const struct text_sink *out, struct err *err)
+{
+    const struct session *me = ctx;
+    unsigned n = 0;
+    (void)argc;
+    (void)argv;
+    (void)err;
+    for (const struct session *s = me->stub->sessions; s; s = s->next)
+        sink_printf(out, "%u: %s%s%s\n", ++n, me->stub->controller == s ? "controls" : "observes",
+                    s->non_stop ? ", non-stop" : "", s == me ? ", this one" : "");
+    return 0;
+}
+
+static const struct monitor_command own[] = {
+    { "help", "help", "this list", run_help },
+    { "version", "version", "program and target", run_version },
+    { "sessions", "sessions", "connected debuggers, and which one controls", run_sessions },
+    { "reset", "reset [halt|run]", "reset the target; halted is the default", run_reset },
+    { "semihosting", "semihosting [on|off]", "handle the program's exit and host calls (on)", run_semihosting },
+    { "fileio", "fileio [on|off]", "let the program use files where GDB runs (off)", run_fileio },
+    { NULL, NULL, NULL, NULL },
+};
+
+/* ---- dispatch ---- */
+
+/* Splits at blanks, "..." keeps them. Returns the number of words, -1 if there are too many. */
+static int split(char *line, char **argv)
+{
+    int argc = 0;
+    char *p = line;
+    for (;;) {
+        while (*p == ' ' || *p == '\t' || *p == '\n')
+            p++;
+        if (!*p)
+            break;
+        if (argc == MAX_ARGS)
+            return -1;
+        bool quoted = *p == '"';
+        p += quoted;
+        argv[argc++] = p;
+        p += strcspn(p, quoted ? "\"" : " \t\n");
+        if (*p)
+            *p++ = 0;
+    }
+    argv[argc] = NULL;
+    return argc;
+}
+
+static const struct monitor_command *find(const struct monitor_command *table, const char *word)
+{
+    for (; table && table->name; table++)
+        if (strcmp(table->name, word) == 0)
+            return table;
+    return NULL;
+}
+
+static int no_such(const struct stub *stub, const char *word, struct err *err)
+{
+    const struct monitor_command *const tables[] = { own, stub->cfg.monitor, stub->ops->monitor };
+    char near[128] = "";
+    size_t n = 0;
+    for (size_t i = 0; i < ARRAY_LEN(tables); i++)
+        for (const struct monitor_command *c = tables[i]; c && c->name; c++)
+            if (c->name[0] == word[0] && n < sizeof near)
+                n += (size_t)snprintf(near + n, sizeof near - n, " %s", c->name);
+    return err_set(err, ERR_NOT_FOUND, near[0] ? near + 1 : "monitor help lists them", "no monitor command %s", word);
+}
+
+/* Words that change nothing; an observer may use them. */
+static bool harmless(const struct monitor_command *c)
+{
+    return c->run == run_help || c->run == run_version || c->run == run_sessions;
+}
+
+static int run_line(struct session *s, char *line, const struct text_sink *out, struct err *err)
+{
+    struct stub *stub = s->stub;
+    char *argv[MAX_ARGS + 1];
+    int argc = split(line, argv);
+    if (argc < 0)
+        return err_set(err, ERR_USAGE, "", "more than %d words", MAX_ARGS);
+    if (argc == 0)
+        return run_help(s, 0, NULL, out, err);
+    void *ctx = s;
+    const struct monitor_command *c = find(own, argv[0]);
+    if (!c && (c = find(stub->cfg.monitor, argv[0])))
+        ctx = stub->cfg.monitor_ctx;
+    if (!c && (c = find(stub->ops->monitor, argv[0])))
+        ctx = stub->t;
+    if (!c)
+        return no_such(stub, argv[0], err);
+    if (stub->controller != s && !harmless(c))
+        return err_set(err, ERR_STATE, "it takes over when the other one leaves",
+                       "another GDB controls the target, this one observes");
+    return c->run(ctx, argc, argv, out, err);
+}
+
+static void monitor_failed(struct session *s, struct monitor_out *m, const struct err *err)
+{
+    if (!s->error_text) { /* this GDB shows numbers only, so the text goes ahead */
+        sink_printf(&(struct text_sink){ monitor_write, m }, "%s%s%s\n", err->what, err->hint[0] ? "\n  " : "", err->hint);
+        monitor_flush(m);
+    }
+    reply_err(s, err, false);
+}
+
+void cmd_monitor(struct session *s, char *args, size_t len)
+{
+    char line[MAX_LINE + 1];
+    struct err err = { .code = ERR_OK };
+    struct monitor_out m = { .s = s };
+    const struct text_sink out = { monitor_write, &m };
+    if (len % 2 || len / 2 > MAX_LINE || !rsp_hex_decode((uint8_t *)line, args, len / 2)) {
+        reply_usage(s, "qRcmd expects digits, at most 1024 characters");
+        return;
+    }
+    line[len / 2] = 0;
+    uint64_t dropped = s->out.dropped;
+    s->monitor_running = true;
+    int ret = run_line(s, line, &out, &err);
+    monitor_flush(&m);
+    s->monitor_running = false;
+    stub_forget_regs(s->stub); /* the command may have changed any */
+    if (s->out.dropped > dropped)
+        log_msg(s->stub->cfg.log, LOG_RSP, "monitor: %llu bytes of output did not fit",
+                (unsigned long long)(s->out.dropped - dropped));
+    if (ret < 0)
+        monitor_failed(s, &m, &err);
+    else
+        reply_ok(s);
+}

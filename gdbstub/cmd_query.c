@@ -1,0 +1,221 @@
+/* q and Q packets, H, T, qXfer */
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "gdbstub/internal.h"
+
+static bool has_feature(const char *list, const char *name)
+{
+    size_t n = strlen(name);
+    for (const char *p = list; p; p = strchr(p, ';')) {
+        p += *p == ';' || *p == ':';
+        if (strncmp(p, name, n) == 0 && p[n] == '+')
+            return true;
+    }
+    return false;
+}
+
+void cmd_supported(struct session *s, char *args, size_t len)
+{
+    (void)len;
+    s->says_swbreak = has_feature(args, "swbreak");
+    s->says_hwbreak = has_feature(args, "hwbreak");
+    s->error_text = has_feature(args, "error-message");
+    reply_begin(s);
+    reply_printf(s, "PacketSize=%x;QStartNoAckMode+;QNonStop+;vContSupported+;swbreak+;hwbreak+;error-message+;"
+                    "binary-upload+;qXfer:features:read+", (unsigned)GDBSTUB_PACKET_SIZE);
+    if (s->stub->ops->memory_map)
+        reply_printf(s, ";qXfer:memory-map:read+");
+    reply_end(s);
+}
+
+void cmd_no_ack(struct session *s, char *args, size_t len)
+{
+    (void)args;
+    (void)len;
+    s->acks_off_next = true;
+    reply_ok(s);
+}
+
+void cmd_non_stop(struct session *s, char *args, size_t len)
+{
+    if (len != 1 || (args[0] != '0' && args[0] != '1')) {
+        reply_usage(s, "QNonStop:0 or :1 expected");
+        return;
+    }
+    s->non_stop = args[0] == '1';
+    s->notified = false;
+    reply_ok(s);
+}
+
+void cmd_attached(struct session *s, char *args, size_t len)
+{
+    (void)args;
+    (void)len;
+    reply_text(s, s->created ? "0" : "1");
+}
+
+void cmd_current_thread(struct session *s, char *args, size_t len)
+{
+    (void)args;
+    (void)len;
+    reply_text(s, s->no_process ? "QC0" : "QC1");
+}
+
+void cmd_thread_info(struct session *s, char *args, size_t len)
+{
+    (void)args;
+    (void)len;
+    reply_text(s, s->no_process ? "l" : "m1");
+}
+
+void cmd_thread_info_more(struct session *s, char *args, size_t len)
+{
+    (void)args;
+    (void)len;
+    reply_text(s, "l");
+}
+
+void cmd_thread_extra(struct session *s, char *args, size_t len)
+{
+    char text[128];
+    (void)args;
+    (void)len;
+    snprintf(text, sizeof text, "%s, %s", s->stub->ops->name, s->stub->gone ? "lost"
+                                          : stub_running(s->stub) ? "running" : "halted");
+    reply_begin(s);
+    reply_hex(s, (const uint8_t *)text, strlen(text));
+    reply_end(s);
+}
+
+/* The one thread is 1; 0 is any, -1 all. */
+static bool is_thread(const char *p)
+{
+    uint64_t n;
+    return strcmp(p, "-1") == 0 || (rsp_number(&p, &n) && !*p && n <= 1);
+}
+
+void cmd_set_thread(struct session *s, char *args, size_t len)
+{
+    (void)len;
+    if ((args[0] == 'g' || args[0] == 'c') && is_thread(args + 1))
+        reply_ok(s);
+    else
+        reply_usage(s, "H of a thread this target has not");
+}
+
+void cmd_thread_alive(struct session *s, char *args, size_t len)
+{
+    (void)len;
+    if (is_thread(args) && !s->no_process)
+        reply_ok(s);
+    else
+        reply_usage(s, "T of a thread this target has not");
+}
+
+/* ---- qXfer ---- */
+
+/* Sends the part "OFFSET,LENGTH" of a document. */
+static void xfer(struct session *s, const char *p, const char *doc, size_t size)
+{
+    uint64_t offset, len;
+    if (!rsp_number(&p, &offset) || *p++ != ',' || !rsp_number(&p, &len) || *p || offset > size) {
+        reply_usage(s, "offset,length expected");
+        return;
+    }
+    size_t n = (size_t)MIN(len, size - offset);
+    n = MIN(n, (GDBSTUB_PACKET_SIZE - 1) / 2);
+    reply_begin(s);
+    reply_put(s, offset + n < size ? "m" : "l", 1);
+    uint8_t *room = reply_room(s, 2 * n);
+    if (room)
+        reply_take(s, rsp_binary_encode(room, (const uint8_t *)doc + offset, n));
+    reply_end(s);
+}
+
+/* Only the architecture: GDB's SH port refuses registers from a description, and knows its own. */
+void cmd_xfer_features(struct session *s, char *args, size_t len)
+{
+    char doc[256];
+    (void)len;
+    if (strncmp(args, "target.xml:", 11) != 0) {
+        reply_text(s, "E00");
+        return;
+    }
+    int n = snprintf(doc, sizeof doc,
+                     "<?xml version=\"1.0\"?><!DOCTYPE target SYSTEM \"gdb-target.dtd\">"
+                     "<target version=\"1.0\"><architecture>%s</architecture></target>", s->stub->ops->gdb_arch);
+    xfer(s, args + 11, doc, (size_t)n);
+}
+
+struct doc {
+    char *text;
+    size_t cap, len;
+};
+
+__attribute__((format(printf, 2, 3))) static void doc_add(struct doc *d, const char *fmt, ...)
+{
+    va_list ap;
+    va_start(ap, fmt);
+    int n = d->len < d->cap ? vsnprintf(d->text + d->len, d->cap - d->len, fmt, ap) : 0;
+    va_end(ap);
+    d->len += n > 0 ? (size_t)n : 0; /* at or beyond cap: it did not fit */
+}
+
+static void add_region(struct doc *d, const char *type, uint64_t start, uint64_t length, uint32_t block)
+{
+    doc_add(d, "<memory type=\"%s\" start=\"0x%llx\" length=\"0x%llx\"", type, (unsigned long long)start,
+            (unsigned long long)length);
+    if (block)
+        doc_add(d, "><property name=\"blocksize\">0x%x</property></memory>", block);
+    else
+        doc_add(d, "/>");
+}
+
+/* GDB takes every address outside the map for inaccessible. A bus has registers and aliases everywhere, so the
+ * gaps are given as RAM up to 32 bits and the target decides. Regions come in rising order; one that begins
+ * inside its predecessor is left out. */
+static void make_map(const struct memory_region *r, size_t count, struct doc *d)
+{
+    static const char *const types[] = { [MEMORY_RAM] = "ram", [MEMORY_ROM] = "rom", [MEMORY_FLASH] = "flash" };
+    const uint64_t space = (uint64_t)1 << 32;
+    uint64_t next = 0;
+    doc_add(d, "<?xml version=\"1.0\"?><!DOCTYPE memory-map PUBLIC \"+//IDN gnu.org//DTD GDB Memory Map V1.0//EN\" "
+               "\"http://sourceware.org/gdb/gdb-memory-map.dtd\"><memory-map>");
+    for (size_t i = 0; i < count; i++) {
+        if (r[i].start < next)
+            continue;
+        if (r[i].start > next)
+            add_region(d, "ram", next, r[i].start - next, 0);
+        add_region(d, types[r[i].kind], r[i].start, r[i].length, r[i].kind == MEMORY_FLASH ? r[i].flash_block : 0);
+        next = r[i].start + r[i].length;
+    }
+    if (next < space)
+        add_region(d, "ram", next, space - next, 0);
+    doc_add(d, "</memory-map>");
+}
+
+void cmd_xfer_memory_map(struct session *s, char *args, size_t len)
+{
+    const struct memory_region *regions;
+    (void)len;
+    if (!s->stub->ops->memory_map || args[0] != ':') {
+        reply_text(s, "E00");
+        return;
+    }
+    size_t count = s->stub->ops->memory_map(s->stub->t, &regions);
+    struct doc doc = { .text = (char *)s->scratch, .cap = GDBSTUB_PACKET_SIZE };
+    make_map(regions, count, &doc);
+    if (doc.len >= doc.cap)
+        reply_text(s, "E01");
+    else
+        xfer(s, args + 1, doc.text, doc.len);
+}
+
+void cmd_empty(struct session *s, char *args, size_t len)
+{
+    (void)args;
+    (void)len;
+    reply_empty(s);
+}

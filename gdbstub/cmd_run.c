@@ -1,0 +1,468 @@
+/* ? c s C S vCont vCtrlC vStopped, and what begins and ends a debugging session: D k R ! vRun vAttach vKill */
+#include <stdio.h>
+#include <string.h>
+
+#include "gdbstub/internal.h"
+
+/* ---- stop replies ---- */
+
+static const char *watch_word(enum bp_kind kind)
+{
+    switch (kind) {
+    case BP_WATCH_READ: return "rwatch";
+    case BP_WATCH_ACCESS: return "awatch";
+    default: return "watch";
+    }
+}
+
+static void put_expedited(struct session *s)
+{
+    struct stub *stub = s->stub;
+    for (unsigned n = 0; n < stub->nregs; n++) {
+        if (!stub->ops->regs[n].expedite || stub_read_reg(stub, n, NULL) < 0 || stub->reg_state[n] != REG_VALID)
+            continue;
+        reply_printf(s, "%02x:", n);
+        reply_hex(s, stub->regs + stub->reg_offset[n], stub->ops->regs[n].bytes);
+        reply_put(s, ";", 1);
+    }
+}
+
+static void put_reason(struct session *s, const struct target_stop *stop)
+{
+    switch (stop->reason) {
+    case STOP_SWBREAK:
+        if (s->says_swbreak)
+            reply_printf(s, "swbreak:;");
+        break;
+    case STOP_HWBREAK:
+        if (s->says_hwbreak)
+            reply_printf(s, "hwbreak:;");
+        break;
+    case STOP_WATCH:
+        reply_printf(s, "%s:%llx;", watch_word(stop->watch_kind), (unsigned long long)stop->watch_addr);
+        break;
+    default:
+        break;
+    }
+}
+
+/* In non-stop mode a stop asked for by vCont;t is "no signal"; Ctrl-C is SIGINT in both. */
+static unsigned stop_signal(const struct session *s, const struct target_stop *stop)
+{
+    if (s->stop_quietly && stop->reason == STOP_REQUEST)
+        return 0;
+    if (stop->reason == STOP_REQUEST && stop->signal == 0)
+        return 2;
+    return stop->signal > 0 && stop->signal < 256 ? (unsigned)stop->signal : 5;
+}
+
+static void put_stop(struct session *s)
+{
+    const struct target_stop *stop = &s->stub->last_stop;
+    if (s->stub->exited) {
+        reply_printf(s, "W%02x", (unsigned)stop->exit_status & 0xFF);
+        s->no_process = true;
+        return;
+    }
+    reply_printf(s, "T%02x", stop_signal(s, stop));
+    put_expedited(s);
+    reply_printf(s, "thread:1;");
+    put_reason(s, stop);
+}
+
+void send_stop_reply(struct session *s)
+{
+    s->waiting = false;
+    reply_begin(s);
+    put_stop(s);
+    reply_end(s);
+}
+
+void session_on_stop(struct session *s)
+{
+    const struct target_stop *stop = &s->stub->last_stop;
+    s->halt_asked = false;
+    s->halt_asked_ns = 0;
+    if (s->waiting) {
+        if (stop->text[0]) {
+            char line[sizeof stop->text + 1];
+            snprintf(line, sizeof line, "%s\n", stop->text);
+            console_print(s, line);
+        }
+        send_stop_reply(s);
+    } else if (s->non_stop && !s->notified && !s->no_process) {
+        s->notified = true;
+        notify_begin(s);
+        reply_put(s, "Stop:", 5);
+        put_stop(s);
+        reply_end(s);
+    }
+    s->stop_quietly = false;
+}
+
+void cmd_vstopped(struct session *s, char *args, size_t len)
+{
+    (void)args;
+    (void)len;
+    s->notified = false; /* there is one thread, so never a second stop to tell */
+    reply_ok(s);
+}
+
+/* ---- asking for a halt ---- */
+
+/* A controller halts the target; an observer only looks: the program goes on after it. */
+static int ask_halt(struct session *s, struct err *err)
+{
+    struct stub *stub = s->stub;
+    s->halt_asked = true;
+    s->halt_asked_ns = 0;
+    if (stub->controller == s)
+        return stub_halt(stub, err);
+    stub->snapshot_wanted = true;
+    return stub->ops->halt(stub->t, err);
+}
+
+void cmd_vctrlc(struct session *s, char *args, size_t len)
+{
+    struct err err;
+    (void)len;
+    if (s->stub->gone && s->waiting) {
+        console_print(s, "The target does not answer; its state is unknown.\n");
+        s->waiting = false;
+        reply_text(s, "T02thread:1;");
+    } else if (stub_running(s->stub) && ask_halt(s, &err) < 0) {
+        session_say(s, err.what);
+        session_say(s, "\n");
+    }
+    if (args)
+        reply_ok(s);
+}
+
+static void why_while_running(struct session *s)
+{
+    struct err err;
+    if (s->non_stop) {
+        reply_ok(s);
+        return;
+    }
+    s->waiting = true;
+    if (ask_halt(s, &err) < 0) {
+        s->waiting = false;
+        reply_err(s, &err, true);
+    }
+}
+
+void cmd_why(struct session *s, char *args, size_t len)
+{
+    struct stub *stub = s->stub;
+    struct err err;
+    (void)args;
+    (void)len;
+    if (s->no_process) {
+        reply_text(s, "W00");
+    } else if (stub->gone) {
+        err_set(&err, ERR_NO_TARGET, "check adapter, cable and power; it is being looked for",
+                "the target does not answer");
+        reply_err(s, &err, true);
+    } else if (stub_attach(stub, &err) < 0) {
+        reply_err(s, &err, true);
+    } else if (stub_running(stub)) {
+        why_while_running(s);
+    } else {
+        send_stop_reply(s);
+    }
+}
+
+/* ---- resuming ---- */
+
+static bool may_resume(struct session *s, struct err *err)
+{
+    struct stub *stub = s->stub;
+    if (s->no_process)
+        err_set(err, ERR_STATE, "use run or attach", "no program is being debugged");
+    else if (stub->gone)
+        err_set(err, ERR_NO_TARGET, "check adapter, cable and power; it is being looked for",
+                "the target does not answer");
+    else if (stub->controller != s && !stub_running(stub))
+        err_set(err, ERR_STATE, "it takes over when the other one leaves",
+                "another GDB controls the target, this one observes");
+    else
+        return true;
+    return false;
+}
+
+static void start(struct session *s, const struct resume *how)
+{
+    struct stub *stub = s->stub;
+    struct err err;
+    bool ok = may_resume(s, &err);
+    /* Running already (reset, an observer's look): then the packet only waits for the next stop. */
+    if (ok && !stub_running(stub))
+        ok = stub_resume(stub, how, &err) >= 0;
+    if (!ok) {
+        reply_err(s, &err, true);
+        return;
+    }
+    s->stop_quietly = false;
+    if (s->non_stop)
+        reply_ok(s);
+    else
+        s->waiting = true;
+}
+
+/* "[ADDR]", or "SIG[;ADDR]" whose signal a bare board has no use for. */
+static void legacy(struct session *s, const char *p, bool has_signal, enum resume_kind kind)
+{
+    struct resume how = { .kind = kind };
+    uint64_t sig;
+    if (has_signal) {
+        if (!rsp_number(&p, &sig) || (*p && *p != ';')) {
+            reply_usage(s, "signal expected");
+            return;
+        }
+        if (*p == ';')
+            p++;
+    }
+    if (*p) {
+        how.set_pc = rsp_number(&p, &how.pc);
+        if (!how.set_pc || *p) {
+            reply_usage(s, "address expected");
+            return;
+        }
+    }
+    start(s, &how);
+}
+
+void cmd_continue(struct session *s, char *args, size_t len)
+{
+    (void)len;
+    legacy(s, args, false, RESUME_CONTINUE);
+}
+
+void cmd_step(struct session *s, char *args, size_t len)
+{
+    (void)len;
+    legacy(s, args, false, RESUME_STEP);
+}
+
+void cmd_continue_signal(struct session *s, char *args, size_t len)
+{
+    (void)len;
+    legacy(s, args, true, RESUME_CONTINUE);
+}
+
+void cmd_step_signal(struct session *s, char *args, size_t len)
+{
+    (void)len;
+    legacy(s, args, true, RESUME_STEP);
+}
+
+void cmd_vcont_query(struct session *s, char *args, size_t len)
+{
+    (void)args;
+    (void)len;
+    reply_text(s, "vCont;c;C;s;S;t;r");
+}
+
+/* One action "c", "C05", "s", "S05", "t", "rLO,HI", at *p, with its optional ":THREAD". */
+static bool parse_action(const char **p, char *action, struct resume *how, bool *mine)
+{
+    uint64_t n;
+    *action = *(*p)++;
+    switch (*action) {
+    case 'c':
+    case 's':
+    case 't':
+        break;
+    case 'C':
+    case 'S':
+        if (!rsp_number(p, &n))
+            return false;
+        break;
+    case 'r':
+        if (!rsp_number(p, &how->range_lo) || *(*p)++ != ',' || !rsp_number(p, &how->range_hi))
+            return false;
+        break;
+    default:
+        return false;
+    }
+    how->kind = *action == 'r' ? RESUME_RANGE
+                : *action == 's' || *action == 'S' ? RESUME_STEP : RESUME_CONTINUE;
+    *mine = true;
+    if (**p == ':') {
+        ++*p;
+        if (strncmp(*p, "-1", 2) == 0)
+            *p += 2;
+        else if (rsp_number(p, &n))
+            *mine = n <= 1;
+        else
+            return false;
+    }
+    return **p == 0 || **p == ';';
+}
+
+static void stop_thread(struct session *s)
+{
+    struct err err;
+    if (stub_running(s->stub)) {
+        s->stop_quietly = true;
+        if (ask_halt(s, &err) < 0) {
+            reply_err(s, &err, true);
+            return;
+        }
+    }
+    reply_ok(s);
+}
+
+/* The first action that applies to the one thread counts. */
+void cmd_vcont(struct session *s, char *args, size_t len)
+{
+    const char *p = args;
+    struct resume chosen = { 0 };
+    char action = 0;
+    (void)len;
+    while (*p == ';') {
+        struct resume how = { 0 };
+        char a;
+        bool mine;
+        p++;
+        if (!parse_action(&p, &a, &how, &mine)) {
+            action = 0;
+            break;
+        }
+        if (mine && !action) {
+            action = a;
+            chosen = how;
+        }
+    }
+    if (*p || !action)
+        reply_usage(s, "vCont without an action that is known");
+    else if (action == 't')
+        stop_thread(s);
+    else
+        start(s, &chosen);
+}
+
+/* ---- beginning and end ---- */
+
+void cmd_extended(struct session *s, char *args, size_t len)
+{
+    (void)args;
+    (void)len;
+    s->extended = true;
+    reply_ok(s);
+}
+
+static int restart(struct session *s, struct err *err)
+{
+    struct stub *stub = s->stub;
+    int ret = stub_reset(stub, RESET_HALT, err);
+    if (ret < 0)
+        return ret;
+    s->no_process = false;
+    s->created = true;
+    if (!stub->cfg.has_entry)
+        return 0;
+    uint8_t pc[REG_MAX_BYTES] = { 0 };
+    size_t bytes = stub->ops->regs[stub->ops->pc_reg].bytes;
+    for (size_t i = 0; i < bytes && i < 8; i++)
+        pc[stub->t->big_endian ? bytes - 1 - i : i] = (uint8_t)(stub->cfg.entry >> (8 * i));
+    return stub_write_reg(stub, stub->ops->pc_reg, pc, err);
+}
+
+void cmd_restart(struct session *s, char *args, size_t len)
+{
+    struct err err;
+    (void)args;
+    (void)len;
+    if (restart(s, &err) < 0) /* R has no reply */
+        log_msg(s->stub->cfg.log, LOG_RSP, "restart: %s", err.what);
+}
+
+void cmd_run_program(struct session *s, char *args, size_t len)
+{
+    struct err err;
+    (void)args;
+    (void)len;
+    if (stub_attach(s->stub, &err) < 0 || restart(s, &err) < 0)
+        reply_err(s, &err, true);
+    else
+        send_stop_reply(s);
+}
+
+void cmd_vattach(struct session *s, char *args, size_t len)
+{
+    struct stub *stub = s->stub;
+    struct err err;
+    (void)args;
+    (void)len;
+    if (!stub->controller)
+        stub->controller = s;
+    if (stub_attach(stub, &err) < 0) {
+        reply_err(s, &err, true);
+        return;
+    }
+    s->no_process = false;
+    if (s->non_stop) {
+        if (stub_running(stub)) {
+            stop_thread(s);
+        } else {
+            reply_ok(s);
+            session_on_stop(s);
+        }
+    } else if (stub_running(stub)) {
+        why_while_running(s);
+    } else {
+        send_stop_reply(s);
+    }
+}
+
+/* Ends the program: the board is reset and halted. */
+static int kill_program(struct session *s, struct err *err)
+{
+    stub_remove_all(s->stub);
+    s->no_process = true;
+    s->created = false;
+    return stub_reset(s->stub, RESET_HALT, err);
+}
+
+void cmd_vkill(struct session *s, char *args, size_t len)
+{
+    struct err err;
+    (void)args;
+    (void)len;
+    if (kill_program(s, &err) < 0)
+        reply_err(s, &err, true);
+    else
+        reply_ok(s);
+}
+
+void cmd_kill(struct session *s, char *args, size_t len)
+{
+    struct err err;
+    (void)args;
+    (void)len;
+    if (s->stub->controller == s && !s->stub->gone && kill_program(s, &err) < 0)
+        log_msg(s->stub->cfg.log, LOG_RSP, "kill: %s", err.what);
+    s->finished = !s->extended; /* k has no reply */
+}
+
+void cmd_detach(struct session *s, char *args, size_t len)
+{
+    struct stub *stub = s->stub;
+    struct err err;
+    (void)args;
+    (void)len;
+    if (stub->controller == s) {
+        if (!s->no_process && stub_release(stub, &err) < 0) {
+            reply_err(s, &err, true);
+            return;
+        }
+        stub->controller = s->next; /* may be NULL: then the next vAttach or connection controls */
+        if (stub->sessions != s)
+            stub->controller = stub->sessions;
+    }
+    s->no_process = true;
+    s->finished = !s->extended;
+    reply_ok(s);
+}

@@ -1,0 +1,92 @@
+/* The GDB stub: any `struct target` served over the remote protocol, without sockets.
+ *
+ * A stub is what several connections share: the target, breakpoints, the register cache of one halt, who
+ * controls. A session is one connection: bytes in, bytes out. Everything runs on the thread that owns
+ * the target; whoever lets that target run (the worker) tells the stub of stops. */
+#ifndef GDBSTUB_GDBSTUB_H
+#define GDBSTUB_GDBSTUB_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "probe/base/err.h"
+#include "probe/base/log.h"
+#include "targets/target.h"
+
+struct stub;
+struct session;
+
+enum {
+    GDBSTUB_PACKET_SIZE = 0x10000, /* longest payload either way, bytes */
+    GDBSTUB_MAX_SESSIONS = 16,
+    GDBSTUB_MAX_REGS = 256,
+    GDBSTUB_MAX_BREAKPOINTS = 1024,
+};
+
+struct stub_config {
+    struct target *target;
+    const struct log *log;                 /* may be NULL */
+    const struct monitor_command *monitor; /* the caller's words, ends with NULL name; may be NULL */
+    void *monitor_ctx;                     /* ctx of those */
+    const char *version;                   /* `monitor version` */
+    /* True while something else needs the target attached: detach then leaves the driver attached. */
+    bool (*hold)(void *ctx);
+    void *hold_ctx;
+    bool has_entry; /* where `run` starts the program */
+    uint64_t entry;
+};
+
+/* stub_new - cfg is copied, its pointers borrowed until stub_free(). The target is attached or not.
+ * Returns 0; -ERR_NOMEM; -ERR_USAGE when the register table exceeds the limits above. */
+int stub_new(const struct stub_config *cfg, struct stub **out, struct err *err);
+
+/* stub_free - closes sessions that are still open; NULL is fine. Does not touch the target. */
+void stub_free(struct stub *stub);
+
+/* stub_stopped - the target stopped (once per stop, from ops->poll). Queues stop replies; may resume it
+ * (host I/O, a look by an observer). */
+void stub_stopped(struct stub *stub, const struct target_stop *stop);
+
+/* stub_gone - the target does not answer any more; stub_back - it is attached again: breakpoints are put
+ * back, and if GDB believes it halted it is halted. */
+void stub_gone(struct stub *stub, const struct err *why);
+void stub_back(struct stub *stub);
+
+/* session_open - a new connection. The first open session controls the target, later ones observe.
+ * peek   asked during long work: true when 0x03 has arrived meanwhile; NULL: never
+ * Attaches a target that is detached; a failure of that is reported to GDB, not here.
+ * Returns 0; -ERR_RESOURCE beyond GDBSTUB_MAX_SESSIONS; -ERR_NOMEM. */
+int session_open(struct stub *stub, bool (*peek)(void *ctx), void *peek_ctx, struct session **out, struct err *err);
+
+/* session_close - the connection ended; NULL is fine. A controller's breakpoints are removed and the oldest observer takes
+ * over; a halted target stays halted. */
+void session_close(struct session *s);
+
+/* session_feed - received bytes, split anywhere
+ * Returns how many were taken, 0..len: fewer than len when enough output waits to be sent first (call
+ * again with the rest after session_sent()), or when the session is finished. -ERR_PROTOCOL: the peer
+ * cannot be understood, close the connection. */
+int session_feed(struct session *s, const uint8_t *in, size_t len, struct err *err);
+
+/* session_tick - time passes; now_ns of any monotonic clock. Call some times a second. May queue output.
+ * Returns 0. */
+int session_tick(struct session *s, uint64_t now_ns, struct err *err);
+
+/* session_pending - bytes to send: their number, *out borrowed until session_sent() or any other call. */
+size_t session_pending(const struct session *s, const uint8_t **out);
+
+/* session_sent - n of the pending bytes are out. */
+void session_sent(struct session *s, size_t n);
+
+/* session_finished - close the connection once nothing is pending (after D, k). */
+bool session_finished(const struct session *s);
+
+/* session_controls - may this one write and resume? */
+bool session_controls(const struct session *s);
+
+/* session_say - a line of text to GDB's console, if the protocol permits one now (GDB waits for a stop).
+ * Returns whether it was queued. */
+bool session_say(struct session *s, const char *text);
+
+#endif

@@ -1,0 +1,485 @@
+/* One connection: framing, acknowledgments, the output queue and dispatch. */
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "gdbstub/internal.h"
+
+/* ---- output queue ---- */
+
+static bool out_grow(struct out *o, size_t need)
+{
+    if (o->head > 0 && o->start >= o->head) { /* move down first: often that is enough */
+        memmove(o->buf, o->buf + o->head, o->tail - o->head);
+        o->tail -= o->head;
+        o->start -= o->head;
+        o->head = 0;
+    }
+    if (need <= o->cap - o->tail)
+        return true;
+    size_t cap = o->cap;
+    while (cap < OUT_MAX && cap - o->tail < need)
+        cap *= 2;
+    if (cap > OUT_MAX)
+        cap = OUT_MAX;
+    if (need > cap - o->tail)
+        return false;
+    uint8_t *buf = realloc(o->buf, cap);
+    if (!buf)
+        return false;
+    o->buf = buf;
+    o->cap = cap;
+    return true;
+}
+
+static uint8_t *out_room(struct out *o, size_t n)
+{
+    if (o->overflow || (n > o->cap - o->tail && !out_grow(o, n))) {
+        o->overflow = true;
+        return NULL;
+    }
+    return o->buf + o->tail;
+}
+
+static void out_begin(struct out *o, char lead)
+{
+    if (o->head == o->tail)
+        o->head = o->tail = 0;
+    o->start = o->tail;
+    o->overflow = false;
+    uint8_t *p = out_room(o, 1);
+    if (p) {
+        *p = (uint8_t)lead;
+        o->tail++;
+    }
+}
+
+/* Puts '#' and the checksum; a packet that did not fit disappears and is counted. */
+static bool out_end(struct out *o)
+{
+    static const char digits[] = "0123456789abcdef";
+    uint8_t *p = out_room(o, 3);
+    if (!p) {
+        o->dropped += o->tail - o->start;
+        o->tail = o->start;
+        return false;
+    }
+    uint8_t sum = rsp_checksum(o->buf + o->start + 1, o->tail - o->start - 1);
+    p[0] = '#';
+    p[1] = (uint8_t)digits[sum >> 4];
+    p[2] = (uint8_t)digits[sum & 15];
+    o->tail += 3;
+    return true;
+}
+
+static void out_ack(struct session *s, char c)
+{
+    struct out *o = &s->out;
+    if (o->head == o->tail)
+        o->head = o->tail = 0;
+    o->start = o->tail;
+    o->overflow = false;
+    uint8_t *p = out_room(o, 1);
+    if (p) {
+        *p = (uint8_t)c;
+        o->tail++;
+    }
+}
+
+/* ---- replies ---- */
+
+void reply_begin(struct session *s)
+{
+    out_begin(&s->out, '$');
+}
+
+void notify_begin(struct session *s)
+{
+    out_begin(&s->out, '%');
+}
+
+uint8_t *reply_room(struct session *s, size_t n)
+{
+    return out_room(&s->out, n);
+}
+
+void reply_take(struct session *s, size_t n)
+{
+    s->out.tail += n;
+}
+
+void reply_put(struct session *s, const void *p, size_t n)
+{
+    uint8_t *room = out_room(&s->out, n);
+    if (room) {
+        memcpy(room, p, n);
+        s->out.tail += n;
+    }
+}
+
+void reply_hex(struct session *s, const uint8_t *p, size_t n)
+{
+    uint8_t *room = out_room(&s->out, 2 * n);
+    if (room) {
+        rsp_hex_encode((char *)room, p, n);
+        s->out.tail += 2 * n;
+    }
+}
+
+void reply_printf(struct session *s, const char *fmt, ...)
+{
+    char text[512];
+    va_list ap;
+    va_start(ap, fmt);
+    int n = vsnprintf(text, sizeof text, fmt, ap);
+    va_end(ap);
+    if (n > 0)
+        reply_put(s, text, MIN((size_t)n, sizeof text - 1));
+}
+
+/* A resend is possible only while acknowledgments are on; only then is the copy made. */
+static void remember_last(struct session *s)
+{
+    const struct out *o = &s->out;
+    size_t n = o->tail - o->start;
+    if (!s->acks || o->buf[o->start] != '$' || n > GDBSTUB_PACKET_SIZE + 4)
+        return;
+    memcpy(s->last, o->buf + o->start, n);
+    s->last_len = n;
+}
+
+void reply_end(struct session *s)
+{
+    if (out_end(&s->out))
+        remember_last(s);
+}
+
+void reply_text(struct session *s, const char *text)
+{
+    reply_begin(s);
+    reply_put(s, text, strlen(text));
+    reply_end(s);
+}
+
+void reply_ok(struct session *s)
+{
+    reply_text(s, "OK");
+}
+
+void reply_empty(struct session *s)
+{
+    reply_text(s, "");
+}
+
+/* Numbers GDB shows for Enn; the File-I/O protocol's errno values, as good as any. */
+static unsigned err_number(enum err_code code)
+{
+    switch (code) {
+    case ERR_FAULT: return 14;
+    case ERR_USAGE: return 22;
+    case ERR_RESOURCE: return 28;
+    case ERR_NOT_FOUND: return 2;
+    case ERR_TIMEOUT: return 4;
+    case ERR_STATE: return 16;
+    default: return 1;
+    }
+}
+
+/* What a packet may carry as text: nothing that frames or escapes, one line. */
+static void put_clean(struct session *s, const char *text)
+{
+    for (; *text; text++) {
+        char c = *text;
+        if (c == '\n' || c == '#' || c == '$' || c == '}' || c == '*' || (unsigned char)c < ' ')
+            c = ' ';
+        reply_put(s, &c, 1);
+    }
+}
+
+void reply_err(struct session *s, const struct err *err, bool always_text)
+{
+    if (!s->error_text && !always_text) {
+        char number[8];
+        snprintf(number, sizeof number, "E%02x", err_number(err->code));
+        reply_text(s, number);
+        return;
+    }
+    reply_begin(s);
+    reply_put(s, "E.", 2);
+    put_clean(s, err->what[0] ? err->what : err_code_name(err->code));
+    if (err->hint[0]) {
+        reply_put(s, "; ", 2);
+        put_clean(s, err->hint);
+    }
+    reply_end(s);
+}
+
+void reply_usage(struct session *s, const char *what)
+{
+    struct err err;
+    err_set(&err, ERR_USAGE, "", "malformed packet: %s", what);
+    reply_err(s, &err, false);
+}
+
+void console_write(struct session *s, const char *text, size_t len)
+{
+    const size_t most = (GDBSTUB_PACKET_SIZE - 8) / 2;
+    while (len > 0) {
+        size_t n = MIN(len, most);
+        reply_begin(s);
+        reply_put(s, "O", 1);
+        reply_hex(s, (const uint8_t *)text, n);
+        reply_end(s);
+        text += n;
+        len -= n;
+    }
+}
+
+void console_print(struct session *s, const char *text)
+{
+    console_write(s, text, strlen(text));
+}
+
+bool session_say(struct session *s, const char *text)
+{
+    if (!s->waiting && !s->monitor_running)
+        return false;
+    console_print(s, text);
+    return true;
+}
+
+/* ---- input ---- */
+
+static void refuse(struct session *s, const struct packet_row *row, enum err_code code, const char *hint,
+                   const char *what)
+{
+    struct err err;
+    err_set(&err, code, hint, "%s", what);
+    reply_err(s, &err, row->flags & TEXT_ERRORS);
+}
+
+/* Says why the row may not run now, or returns true. */
+static bool permitted(struct session *s, const struct packet_row *row)
+{
+    const struct stub *stub = s->stub;
+    if ((row->flags & NEEDS_CONTROL) && stub->controller != s) {
+        refuse(s, row, ERR_STATE, "it takes over when the other one leaves",
+               "another GDB controls the target, this one observes");
+        return false;
+    }
+    if ((row->flags & NEEDS_TARGET) && stub->gone) {
+        refuse(s, row, ERR_NO_TARGET, "check adapter, cable and power; it is being looked for",
+               "the target does not answer");
+        return false;
+    }
+    if ((row->flags & NEEDS_HALT) && stub_running(stub) && !(stub->regs_complete && stub->controller != s)) {
+        refuse(s, row, ERR_STATE, "interrupt it first", "the target is running");
+        return false;
+    }
+    return true;
+}
+
+static void dispatch(struct session *s)
+{
+    char *payload = (char *)s->in.buf;
+    const struct packet_row *row = packet_find(payload);
+    if (!row) {
+        reply_empty(s);
+        return;
+    }
+    if (!permitted(s, row))
+        return;
+    size_t skip = strlen(row->name);
+    row->run(s, payload + skip, s->in.len - skip);
+}
+
+static void take_packet(struct session *s)
+{
+    if (s->acks)
+        out_ack(s, '+');
+    log_msg(s->stub->cfg.log, LOG_RSP, "< %.64s%s [%zu]", (char *)s->in.buf, s->in.len > 64 ? "..." : "", s->in.len);
+    dispatch(s);
+    if (s->acks_off_next) {
+        s->acks_off_next = false;
+        s->acks = false;
+    }
+}
+
+static void take_nak(struct session *s)
+{
+    if (!s->acks || s->last_len == 0 || s->resends >= MAX_RESENDS)
+        return;
+    s->resends++;
+    struct out *o = &s->out;
+    if (o->head == o->tail)
+        o->head = o->tail = 0;
+    o->start = o->tail;
+    o->overflow = false;
+    reply_put(s, s->last, s->last_len);
+}
+
+static void take_interrupt(struct session *s)
+{
+    cmd_vctrlc(s, NULL, 0);
+}
+
+static void take_overlong(struct session *s)
+{
+    struct err err;
+    if (s->acks)
+        out_ack(s, '+');
+    err_set(&err, ERR_USAGE, "", "packet longer than PacketSize=%x", (unsigned)GDBSTUB_PACKET_SIZE);
+    reply_err(s, &err, false);
+}
+
+static void take_item(struct session *s, enum rsp_item item)
+{
+    switch (item) {
+    case RSP_PACKET:
+        take_packet(s);
+        break;
+    case RSP_BAD:
+        log_msg(s->stub->cfg.log, LOG_RSP, "< packet with a wrong checksum [%zu]", s->in.len);
+        if (s->acks)
+            out_ack(s, '-');
+        break;
+    case RSP_OVERLONG:
+        take_overlong(s);
+        break;
+    case RSP_NAK:
+        take_nak(s);
+        break;
+    case RSP_ACK:
+        s->resends = 0;
+        break;
+    case RSP_INTERRUPT:
+        take_interrupt(s);
+        break;
+    case RSP_MORE:
+        break;
+    }
+}
+
+int session_feed(struct session *s, const uint8_t *in, size_t len, struct err *err)
+{
+    size_t used = 0;
+    while (used < len && !s->finished && s->out.tail - s->out.head <= OUT_HIGH) {
+        enum rsp_item item;
+        used += rsp_decode(&s->in, in + used, len - used, &item);
+        take_item(s, item);
+        if (s->in.junk > GDBSTUB_PACKET_SIZE * 4u)
+            return err_set(err, ERR_PROTOCOL, "", "the peer does not speak the GDB remote protocol");
+    }
+    return (int)used;
+}
+
+size_t session_pending(const struct session *s, const uint8_t **out)
+{
+    *out = s->out.buf + s->out.head;
+    return s->out.tail - s->out.head;
+}
+
+void session_sent(struct session *s, size_t n)
+{
+    struct out *o = &s->out;
+    o->head += MIN(n, o->tail - o->head);
+    if (o->head == o->tail)
+        o->head = o->tail = 0;
+}
+
+bool session_finished(const struct session *s)
+{
+    return s->finished;
+}
+
+bool session_controls(const struct session *s)
+{
+    return s->stub->controller == s;
+}
+
+bool session_interrupted(struct session *s)
+{
+    return s->peek && s->peek(s->peek_ctx);
+}
+
+int session_tick(struct session *s, uint64_t now_ns, struct err *err)
+{
+    (void)err;
+    s->now_ns = now_ns;
+    if (!s->halt_asked)
+        return 0;
+    if (!s->halt_asked_ns) {
+        s->halt_asked_ns = now_ns;
+    } else if (now_ns - s->halt_asked_ns > (uint64_t)HALT_PATIENCE_MS * 1000000u) {
+        session_say(s, "The target does not halt. Still trying; `monitor reset halt` or detach are possible "
+                       "after a second Ctrl-C.\n");
+        s->halt_asked = false;
+    }
+    return 0;
+}
+
+/* ---- life ---- */
+
+static void session_free(struct session *s)
+{
+    free(s->in.buf);
+    free(s->out.buf);
+    free(s->scratch);
+    free(s->last);
+    free(s);
+}
+
+int session_open(struct stub *stub, bool (*peek)(void *ctx), void *peek_ctx, struct session **out, struct err *err)
+{
+    if (stub->nsessions >= GDBSTUB_MAX_SESSIONS)
+        return err_set(err, ERR_RESOURCE, "close another GDB first", "%u GDB sessions are open", stub->nsessions);
+    struct session *s = calloc(1, sizeof *s);
+    if (!s)
+        return err_set(err, ERR_NOMEM, "", "session: out of memory");
+    s->stub = stub;
+    s->peek = peek;
+    s->peek_ctx = peek_ctx;
+    s->acks = true;
+    s->in.cap = GDBSTUB_PACKET_SIZE;
+    s->in.buf = malloc(GDBSTUB_PACKET_SIZE + 1);
+    s->out.cap = OUT_FIRST;
+    s->out.buf = malloc(OUT_FIRST);
+    s->scratch = malloc(GDBSTUB_PACKET_SIZE);
+    s->last = malloc(GDBSTUB_PACKET_SIZE + 8);
+    if (!s->in.buf || !s->out.buf || !s->scratch || !s->last) {
+        session_free(s);
+        return err_set(err, ERR_NOMEM, "", "session: out of memory");
+    }
+    struct session **p = &stub->sessions;
+    while (*p)
+        p = &(*p)->next;
+    *p = s;
+    stub->nsessions++;
+    if (!stub->controller)
+        stub->controller = s;
+    struct err why;
+    if (stub_attach(stub, &why) < 0)
+        log_msg(stub->cfg.log, LOG_RSP, "attach: %s", why.what);
+    *out = s;
+    return 0;
+}
+
+void session_close(struct session *s)
+{
+    if (!s)
+        return;
+    struct stub *stub = s->stub;
+    for (struct session **p = &stub->sessions; *p; p = &(*p)->next) {
+        if (*p == s) {
+            *p = s->next;
+            break;
+        }
+    }
+    stub->nsessions--;
+    if (stub->controller == s) {
+        stub_remove_all(stub);
+        stub->controller = stub->sessions;
+    }
+    session_free(s);
+}

@@ -1,0 +1,311 @@
+/* What all sessions share: the target, its registers as of the last halt, breakpoints, who controls. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "gdbstub/internal.h"
+
+int stub_new(const struct stub_config *cfg, struct stub **out, struct err *err)
+{
+    const struct target_ops *ops = cfg->target->ops;
+    struct stub *stub = calloc(1, sizeof *stub);
+    if (!stub)
+        return err_set(err, ERR_NOMEM, "", "stub: out of memory");
+    stub->cfg = *cfg;
+    stub->t = cfg->target;
+    stub->ops = ops;
+    while (stub->nregs < ops->nregs && !ops->regs[stub->nregs].hidden) {
+        unsigned bytes = ops->regs[stub->nregs].bytes;
+        if (stub->nregs == GDBSTUB_MAX_REGS || bytes > REG_MAX_BYTES || stub->reg_bytes + bytes > REG_FILE_BYTES) {
+            free(stub);
+            return err_set(err, ERR_USAGE, "", "stub: the register table of %s is too big", ops->name);
+        }
+        stub->reg_offset[stub->nregs++] = stub->reg_bytes;
+        stub->reg_bytes += bytes;
+    }
+    *out = stub;
+    return 0;
+}
+
+void stub_free(struct stub *stub)
+{
+    if (!stub)
+        return;
+    while (stub->sessions) {
+        stub->controller = NULL; /* the target may be closed by now */
+        session_close(stub->sessions);
+    }
+    free(stub);
+}
+
+/* ---- registers ---- */
+
+void stub_forget_regs(struct stub *stub)
+{
+    memset(stub->reg_state, REG_UNKNOWN, sizeof stub->reg_state);
+    stub->regs_complete = false;
+}
+
+int stub_read_reg(struct stub *stub, unsigned n, struct err *err)
+{
+    if (n >= stub->nregs)
+        return err_set(err, ERR_NOT_FOUND, "", "register %u does not exist", n);
+    if (stub->reg_state[n] != REG_UNKNOWN)
+        return 0;
+    if (!stub->ops->regs[n].name[0]) {
+        stub->reg_state[n] = REG_ABSENT;
+        return 0;
+    }
+    int ret = stub->ops->read_reg(stub->t, n, stub->regs + stub->reg_offset[n], err);
+    if (ret < 0 && ret != -ERR_NOT_FOUND)
+        return err_prefix(err, ret, stub->ops->regs[n].name);
+    stub->reg_state[n] = ret < 0 ? REG_ABSENT : REG_VALID;
+    return 0;
+}
+
+/* One register may show through others (banks, SR), so a write forgets them all. */
+int stub_write_reg(struct stub *stub, unsigned n, const uint8_t *value, struct err *err)
+{
+    if (n >= stub->nregs || !stub->ops->regs[n].name[0])
+        return err_set(err, ERR_NOT_FOUND, "", "register %u does not exist", n);
+    stub_forget_regs(stub);
+    return stub->ops->write_reg(stub->t, n, value, err);
+}
+
+/* ---- running ---- */
+
+bool stub_running(const struct stub *stub)
+{
+    return stub->ops->state(stub->t) == TARGET_RUNNING;
+}
+
+int stub_resume(struct stub *stub, const struct resume *how, struct err *err)
+{
+    stub_forget_regs(stub);
+    stub->last_stop.reason = STOP_NONE;
+    stub->last_resume = *how;
+    stub->last_resume.set_pc = false; /* it is for the first time only */
+    stub->exited = false;
+    return stub->ops->resume(stub->t, how, err);
+}
+
+int stub_halt(struct stub *stub, struct err *err)
+{
+    stub->halt_wanted = true;
+    return stub->ops->halt(stub->t, err);
+}
+
+int stub_reset(struct stub *stub, enum reset_mode mode, struct err *err)
+{
+    int ret = stub->ops->reset(stub->t, mode, err);
+    stub_forget_regs(stub);
+    stub->exited = false;
+    stub->last_stop = (struct target_stop){ .reason = STOP_RESET, .signal = 5 };
+    return ret;
+}
+
+/* ---- breakpoints ---- */
+
+static struct breakpoint *find_bp(struct stub *stub, const struct breakpoint *bp)
+{
+    for (size_t i = 0; i < stub->nbps; i++) {
+        struct breakpoint *b = &stub->bps[i];
+        if (b->kind == bp->kind && b->addr == bp->addr && b->len == bp->len)
+            return b;
+    }
+    return NULL;
+}
+
+int stub_insert(struct stub *stub, const struct breakpoint *bp, struct err *err)
+{
+    if (find_bp(stub, bp))
+        return 0;
+    if (stub->nbps == GDBSTUB_MAX_BREAKPOINTS)
+        return err_set(err, ERR_RESOURCE, "delete some", "%zu breakpoints are set", stub->nbps);
+    int ret = stub->ops->insert_bp(stub->t, bp->kind, bp->addr, bp->len, err);
+    if (ret >= 0)
+        stub->bps[stub->nbps++] = *bp;
+    return ret;
+}
+
+int stub_remove(struct stub *stub, const struct breakpoint *bp, struct err *err)
+{
+    struct breakpoint *b = find_bp(stub, bp);
+    if (!b)
+        return 0;
+    /* While the target is gone only the list can be mended; what is in it comes back with the target. */
+    int ret = stub->gone ? 0 : stub->ops->remove_bp(stub->t, bp->kind, bp->addr, bp->len, err);
+    if (ret >= 0)
+        *b = stub->bps[--stub->nbps];
+    return ret;
+}
+
+void stub_remove_all(struct stub *stub)
+{
+    struct err err;
+    for (size_t i = 0; i < stub->nbps && !stub->gone; i++) {
+        const struct breakpoint *b = &stub->bps[i];
+        if (stub->ops->remove_bp(stub->t, b->kind, b->addr, b->len, &err) < 0)
+            log_msg(stub->cfg.log, LOG_RSP, "breakpoint at %#llx stays: %s", (unsigned long long)b->addr, err.what);
+    }
+    stub->nbps = 0;
+}
+
+/* ---- attaching and letting go ---- */
+
+void stub_set_semihosting(struct stub *stub, bool on)
+{
+    struct err err = { .code = ERR_OK };
+    if (!stub->ops->semihosting || stub->gone)
+        return;
+    if (stub->ops->semihosting(stub->t, on, &err) < 0)
+        log_msg(stub->cfg.log, LOG_RSP, "exits of the program are not noticed: %s", err.what);
+    else
+        stub->semihosting = on;
+}
+
+int stub_attach(struct stub *stub, struct err *err)
+{
+    if (stub->ops->state(stub->t) == TARGET_DETACHED) {
+        int ret = stub->ops->attach(stub->t, err);
+        if (ret < 0)
+            return ret;
+        stub_forget_regs(stub);
+        stub->last_stop.reason = STOP_NONE;
+    }
+    if (!stub->semihosting)
+        stub_set_semihosting(stub, true);
+    return 0;
+}
+
+int stub_release(struct stub *stub, struct err *err)
+{
+    stub_remove_all(stub);
+    stub_forget_regs(stub);
+    if (stub->gone)
+        return 0;
+    if (stub->semihosting)
+        stub_set_semihosting(stub, false);
+    stub->semihosting = false;
+    stub->fileio = false;
+    if (!stub->cfg.hold || !stub->cfg.hold(stub->cfg.hold_ctx))
+        return stub->ops->detach(stub->t, err);
+    if (stub_running(stub))
+        return 0;
+    struct resume how = { .kind = RESUME_CONTINUE };
+    return stub_resume(stub, &how, err);
+}
+
+/* ---- news of the target ---- */
+
+/* An observer asked what the program is doing: its registers are taken, and it goes on. */
+static bool finish_snapshot(struct stub *stub, const struct target_stop *stop)
+{
+    if (!stub->snapshot_wanted)
+        return false;
+    stub->snapshot_wanted = false;
+    if (stub->halt_wanted || stop->reason != STOP_REQUEST)
+        return false;
+    struct err err;
+    for (unsigned n = 0; n < stub->nregs; n++)
+        if (stub_read_reg(stub, n, &err) < 0)
+            return false;
+    stub->regs_complete = true;
+    for (struct session *s = stub->sessions; s; s = s->next)
+        if (s != stub->controller)
+            session_on_stop(s);
+    stub->last_stop.reason = STOP_NONE;
+    if (stub->ops->resume(stub->t, &stub->last_resume, &err) >= 0)
+        return true;
+    log_msg(stub->cfg.log, LOG_RSP, "resume after a look: %s", err.what);
+    stub->last_stop = *stop;
+    return false;
+}
+
+/* Returns true if the program has got its answer and is running again, or waits for GDB's. */
+static bool handle_syscall(struct stub *stub, const struct target_stop *stop)
+{
+    int64_t result = -1;
+    int32_t error = 88; /* ENOSYS in newlib */
+    struct err err = { .code = ERR_OK };
+    if (stub->controller && fileio_request(stub->controller, stop, &result, &error))
+        return true;
+    if (stub->ops->syscall_return(stub->t, result, error, &err) < 0) {
+        log_msg(stub->cfg.log, LOG_RSP, "host I/O: %s", err.what);
+        return false;
+    }
+    if (stub->halt_wanted || stub->last_resume.kind == RESUME_STEP)
+        return false;
+    return stub->ops->resume(stub->t, &stub->last_resume, &err) >= 0;
+}
+
+void stub_stopped(struct stub *stub, const struct target_stop *stop)
+{
+    stub_forget_regs(stub);
+    stub->last_stop = *stop;
+    if (finish_snapshot(stub, stop))
+        return;
+    if (stop->reason == STOP_SYSCALL) {
+        if (handle_syscall(stub, stop)) {
+            stub_forget_regs(stub);
+            return;
+        }
+        stub_forget_regs(stub); /* syscall_return() has changed some */
+        stub->last_stop.reason = stub->halt_wanted ? STOP_REQUEST : STOP_STEP;
+        stub->last_stop.signal = stub->halt_wanted ? 2 : 5;
+    }
+    stub->halt_wanted = false;
+    stub->exited = stop->reason == STOP_EXIT;
+    for (struct session *s = stub->sessions; s; s = s->next)
+        session_on_stop(s);
+}
+
+void stub_gone(struct stub *stub, const struct err *why)
+{
+    char text[640];
+    if (stub->gone)
+        return;
+    stub->gone = true;
+    stub_forget_regs(stub);
+    snprintf(text, sizeof text, "The connection to the target is lost: %s%s%s\nStill looking for it.\n", why->what,
+             why->hint[0] ? "; " : "", why->hint);
+    for (struct session *s = stub->sessions; s; s = s->next)
+        session_say(s, text);
+}
+
+static bool anybody_waits(const struct stub *stub)
+{
+    for (const struct session *s = stub->sessions; s; s = s->next)
+        if (s->waiting || s->non_stop)
+            return true;
+    return false;
+}
+
+void stub_back(struct stub *stub)
+{
+    struct err err = { .code = ERR_OK };
+    size_t lost = 0;
+    stub->gone = false;
+    stub->snapshot_wanted = false;
+    stub_forget_regs(stub);
+    if (stub->semihosting)
+        stub_set_semihosting(stub, true);
+    for (size_t i = 0; i < stub->nbps; i++) {
+        const struct breakpoint *b = &stub->bps[i];
+        if (stub->ops->insert_bp(stub->t, b->kind, b->addr, b->len, &err) < 0)
+            lost++;
+    }
+    char text[160];
+    snprintf(text, sizeof text, lost ? "The target is back; %zu of %zu breakpoints could not be set again.\n"
+                                     : "The target is back.\n", lost, stub->nbps);
+    for (struct session *s = stub->sessions; s; s = s->next)
+        session_say(s, text);
+    if (stub_running(stub)) {
+        if (stub->sessions && !anybody_waits(stub) && stub_halt(stub, &err) < 0)
+            log_msg(stub->cfg.log, LOG_RSP, "halt: %s", err.what);
+        return;
+    }
+    stub->last_stop = (struct target_stop){ .reason = STOP_RESET, .signal = 5 };
+    for (struct session *s = stub->sessions; s; s = s->next)
+        session_on_stop(s);
+}

@@ -1,0 +1,322 @@
+#include "profiler/cli/net.h"
+
+#include <arpa/inet.h>
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <netdb.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+enum { BACKLOG = 16, PORT_TRIES = 20 };
+
+/* ---- who has a port ---- */
+
+/* The inode of the socket that listens on port, from one of /proc/net/tcp, tcp6; 0 if none.
+ * Columns: sl local_address rem_address st ... inode; state 0A is LISTEN. Source: proc(5). */
+static unsigned long listening_inode(const char *table, unsigned port)
+{
+    char line[512];
+    unsigned long found = 0;
+    FILE *f = fopen(table, "r");
+    while (f && !found && fgets(line, sizeof line, f)) {
+        unsigned local, state;
+        unsigned long inode;
+        if (sscanf(line, " %*d: %*[0-9A-Fa-f]:%x %*[0-9A-Fa-f]:%*x %x %*s %*s %*s %*s %*s %lu", &local, &state,
+                   &inode) == 3 && local == port && state == 0x0A)
+            found = inode;
+    }
+    if (f)
+        fclose(f);
+    return found;
+}
+
+static bool process_has(const char *pid, const char *link)
+{
+    char dir[64], target[64];
+    bool has = false;
+    snprintf(dir, sizeof dir, "/proc/%.16s/fd", pid);
+    DIR *d = opendir(dir);
+    for (struct dirent *e; d && !has && (e = readdir(d));) {
+        ssize_t n = readlinkat(dirfd(d), e->d_name, target, sizeof target - 1);
+        if (n > 0) {
+            target[n] = 0;
+            has = strcmp(target, link) == 0;
+        }
+    }
+    if (d)
+        closedir(d);
+    return has;
+}
+
+static void process_name(const char *pid, char *buf, size_t cap)
+{
+    char path[64], name[64] = "?";
+    snprintf(path, sizeof path, "/proc/%.16s/comm", pid);
+    FILE *f = fopen(path, "r");
+    if (f) {
+        if (fgets(name, sizeof name, f))
+            name[strcspn(name, "\n")] = 0;
+        fclose(f);
+    }
+    snprintf(buf, cap, "%s (process %.16s)", name, pid);
+}
+
+const char *net_port_owner(unsigned port, char *buf, size_t cap)
+{
+    char link[48];
+    buf[0] = 0;
+    unsigned long inode = listening_inode("/proc/net/tcp", port);
+    if (!inode)
+        inode = listening_inode("/proc/net/tcp6", port);
+    if (!inode)
+        return buf;
+    snprintf(link, sizeof link, "socket:[%lu]", inode);
+    DIR *d = opendir("/proc");
+    for (struct dirent *e; d && !buf[0] && (e = readdir(d));)
+        if (isdigit((unsigned char)e->d_name[0]) && process_has(e->d_name, link))
+            process_name(e->d_name, buf, cap);
+    if (d)
+        closedir(d);
+    return buf;
+}
+
+/* ---- TCP ---- */
+
+struct address {
+    char host[256]; /* "" = loopback, both families; "*" = every interface */
+    unsigned port;
+};
+
+static bool parse_port(const char *text, unsigned *port)
+{
+    char *end;
+    if (!isdigit((unsigned char)text[0]))
+        return false;
+    unsigned long v = strtoul(text, &end, 10);
+    *port = (unsigned)v;
+    return !*end && v <= 65535;
+}
+
+static int parse_address(const char *text, unsigned default_port, struct address *a, struct err *err)
+{
+    const char *hint = "write HOST:PORT, [V6ADDRESS]:PORT, :PORT or a path with a '/'";
+    *a = (struct address){ .port = default_port };
+    const char *colon = strrchr(text, ':');
+    const char *host = text;
+    size_t n = colon ? (size_t)(colon - text) : 0;
+    if (!colon && !isdigit((unsigned char)text[0]) && text[0])
+        return err_set(err, ERR_USAGE, hint, "address %s has no port", text);
+    if (text[0] && !parse_port(colon ? colon + 1 : text, &a->port))
+        return err_set(err, ERR_USAGE, hint, "address %s: not a port", text);
+    if (n >= 2 && host[0] == '[' && host[n - 1] == ']') {
+        host++;
+        n -= 2;
+    } else if (n && memchr(host, ':', n)) {
+        return err_set(err, ERR_USAGE, hint, "address %s: an IPv6 address goes in brackets", text);
+    }
+    if (n >= sizeof a->host)
+        return err_set(err, ERR_USAGE, hint, "address too long");
+    memcpy(a->host, host, n);
+    a->host[n] = 0;
+    if (strcmp(a->host, "localhost") == 0)
+        a->host[0] = 0;
+    return 0;
+}
+
+static bool is_loopback(const struct sockaddr *sa)
+{
+    if (sa->sa_family == AF_INET)
+        return ntohl(((const struct sockaddr_in *)(const void *)sa)->sin_addr.s_addr) >> 24 == 127;
+    return IN6_IS_ADDR_LOOPBACK(&((const struct sockaddr_in6 *)(const void *)sa)->sin6_addr);
+}
+
+static void set_port(struct sockaddr *sa, unsigned port)
+{
+    if (sa->sa_family == AF_INET)
+        ((struct sockaddr_in *)(void *)sa)->sin_port = htons((uint16_t)port);
+    else
+        ((struct sockaddr_in6 *)(void *)sa)->sin6_port = htons((uint16_t)port);
+}
+
+static void describe(const struct sockaddr *sa, socklen_t len, char *buf, size_t cap)
+{
+    char host[64] = "?", port[8] = "?";
+    if (sa->sa_family == AF_UNIX) {
+        snprintf(buf, cap, "unix socket");
+        return;
+    }
+    getnameinfo(sa, len, host, sizeof host, port, sizeof port, NI_NUMERICHOST | NI_NUMERICSERV);
+    snprintf(buf, cap, sa->sa_family == AF_INET6 ? "[%s]:%s" : "%s:%s", host, port);
+}
+
+/* Binds and listens; returns 0 or -errno. */
+static int bind_one(const struct sockaddr *sa, socklen_t len, struct net_listener *l)
+{
+    struct sockaddr_storage got;
+    socklen_t gotlen = sizeof got;
+    int one = 1;
+    int fd = socket(sa->sa_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+    if (fd < 0)
+        return -errno;
+    if (sa->sa_family != AF_UNIX)
+        setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof one);
+    if (sa->sa_family == AF_INET6)
+        setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &one, sizeof one);
+    if (bind(fd, sa, len) < 0 || (sa->sa_family == AF_UNIX && chmod(l->path, 0600) < 0) || listen(fd, BACKLOG) < 0 ||
+        getsockname(fd, (struct sockaddr *)&got, &gotlen) < 0) {
+        int e = errno;
+        close(fd);
+        return -e;
+    }
+    l->fd = fd;
+    if (sa->sa_family == AF_UNIX)
+        return 0;
+    l->loopback = is_loopback(sa);
+    l->port = ntohs(got.ss_family == AF_INET ? ((struct sockaddr_in *)(void *)&got)->sin_port
+                                             : ((struct sockaddr_in6 *)(void *)&got)->sin6_port);
+    describe((struct sockaddr *)&got, gotlen, l->name, sizeof l->name);
+    return 0;
+}
+
+static int bind_failed(const char *address, unsigned port, int e, struct err *err)
+{
+    char owner[96], hint[192] = "choose another port, or end the program that has this one";
+    if (e == EADDRINUSE && net_port_owner(port, owner, sizeof owner)[0])
+        return err_set(err, ERR_IO, hint, "listen on %s: port %u is taken by %s", address, port, owner);
+    if (e == EADDRINUSE)
+        return err_set(err, ERR_IO, hint, "listen on %s: port %u is taken", address, port);
+    if (e == EACCES)
+        snprintf(hint, sizeof hint, "ports below 1024 need privileges; choose a higher one");
+    else
+        snprintf(hint, sizeof hint, "check the address");
+    return err_set(err, ERR_IO, hint, "listen on %s: %s", address, strerror(e));
+}
+
+/* Binds every address of the list; *e is the last error. A free port chosen by the first is used for all. */
+static int bind_all(const struct addrinfo *list, unsigned port, struct net_listener *out, int *e)
+{
+    int n = 0;
+    for (const struct addrinfo *ai = list; ai && n < NET_MAX_LISTENERS; ai = ai->ai_next) {
+        out[n] = (struct net_listener){ .fd = -1 };
+        set_port(ai->ai_addr, port);
+        int ret = bind_one(ai->ai_addr, ai->ai_addrlen, &out[n]);
+        if (ret == -EAFNOSUPPORT || ret == -EADDRNOTAVAIL) { /* a machine without this family */
+            *e = -ret;
+            continue;
+        }
+        if (ret < 0) {
+            *e = -ret;
+            while (n > 0)
+                net_close(&out[--n]);
+            return -1;
+        }
+        port = out[n++].port;
+    }
+    return n;
+}
+
+static int resolve(const struct address *a, struct addrinfo **list, struct err *err)
+{
+    char port[8];
+    const struct addrinfo hints = { .ai_family = AF_UNSPEC, .ai_socktype = SOCK_STREAM,
+                                    .ai_flags = strcmp(a->host, "*") == 0 ? AI_PASSIVE : 0 };
+    snprintf(port, sizeof port, "%u", a->port);
+    const char *host = a->host[0] == 0 || strcmp(a->host, "*") == 0 ? NULL : a->host; /* NULL: loopback, or any if passive */
+    int e = getaddrinfo(host, port, &hints, list);
+    if (e)
+        return err_set(err, ERR_USAGE, "check the host's name", "address %s: %s", a->host, gai_strerror(e));
+    return 0;
+}
+
+static int listen_tcp(const char *text, unsigned default_port, struct net_listener *out, struct err *err)
+{
+    struct address a;
+    struct addrinfo *list;
+    int ret = parse_address(text, default_port, &a, err);
+    if (ret < 0)
+        return ret;
+    ret = resolve(&a, &list, err);
+    if (ret < 0)
+        return ret;
+    int n = 0, e = 0;
+    for (int i = 0; i < (a.port ? 1 : PORT_TRIES); i++) { /* a free port may be free in one family only */
+        n = bind_all(list, a.port, out, &e);
+        if (n >= 0)
+            break;
+    }
+    freeaddrinfo(list);
+    return n > 0 ? n : bind_failed(text[0] ? text : "loopback", a.port, e, err);
+}
+
+/* ---- Unix sockets ---- */
+
+/* A file nobody listens behind is left over from a program that died. */
+static bool is_stale(const struct sockaddr_un *sa)
+{
+    struct stat st;
+    if (stat(sa->sun_path, &st) < 0 || !S_ISSOCK(st.st_mode))
+        return false;
+    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    bool stale = fd >= 0 && connect(fd, (const struct sockaddr *)sa, sizeof *sa) < 0 && errno == ECONNREFUSED;
+    if (fd >= 0)
+        close(fd);
+    return stale;
+}
+
+static int listen_unix(const char *path, struct net_listener *l, struct err *err)
+{
+    struct sockaddr_un sa = { .sun_family = AF_UNIX };
+    *l = (struct net_listener){ .fd = -1, .loopback = true };
+    if (strlen(path) >= sizeof sa.sun_path)
+        return err_set(err, ERR_USAGE, "use a shorter path", "%s: longer than a socket's name may be", path);
+    strcpy(sa.sun_path, path);
+    strcpy(l->path, path);
+    snprintf(l->name, sizeof l->name, "%s", path);
+    if (is_stale(&sa))
+        unlink(path);
+    int ret = bind_one((struct sockaddr *)&sa, sizeof sa, l);
+    if (ret == 0)
+        return 1;
+    l->path[0] = 0;
+    return err_set(err, ERR_IO, ret == -EADDRINUSE ? "another program listens there; choose another path"
+                                                   : "check the folder and its permissions",
+                   "listen on %s: %s", path, strerror(-ret));
+}
+
+int net_listen(const char *address, unsigned default_port, struct net_listener out[NET_MAX_LISTENERS], struct err *err)
+{
+    if (address && strchr(address, '/'))
+        return listen_unix(address, out, err);
+    return listen_tcp(address ? address : "", default_port, out, err);
+}
+
+void net_close(struct net_listener *l)
+{
+    if (l->fd >= 0)
+        close(l->fd);
+    if (l->fd >= 0 && l->path[0])
+        unlink(l->path);
+    l->fd = -1;
+}
+
+int net_accept(const struct net_listener *l, char *peer, size_t cap)
+{
+    struct sockaddr_storage from;
+    socklen_t len = sizeof from;
+    int one = 1;
+    int fd = accept4(l->fd, (struct sockaddr *)&from, &len, SOCK_NONBLOCK | SOCK_CLOEXEC);
+    if (fd < 0)
+        return -1;
+    if (from.ss_family != AF_UNIX)
+        setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one);
+    describe((struct sockaddr *)&from, len, peer, cap);
+    return fd;
+}
