@@ -30,7 +30,7 @@ static void run_to_now(struct board *b)
             return;
         }
         sh4_cpu_run(&b->cpu, until);
-        board_devices_advance(b);
+        board_devices_advance(b); /* also follows ASE mode, at whose ends the core ends its run */
     }
 }
 
@@ -53,7 +53,7 @@ static void hudi_sync(void *ctx)
 
 /* ---- reset ---- */
 
-static void reset_changed(struct board *b, bool was_held)
+static void reset_changed(struct board *b, bool was_held, enum sh4_reset kind)
 {
     bool held = b->hudi_reset || b->reset_pin_low;
     b->cpu.held = held;
@@ -61,7 +61,7 @@ static void reset_changed(struct board *b, bool was_held)
         return;
     bool ase = b->hudi.boot_latch;
     b->hudi.boot_latch = false;
-    sh4_cpu_reset(&b->cpu, b->reset_pin_low ? SH4_RESET_POWER_ON : SH4_RESET_HUDI, ase);
+    sh4_cpu_reset(&b->cpu, kind, ase);
     board_devices_reset(b, true);
     b->cpu.held = false;
 }
@@ -71,7 +71,7 @@ static void hudi_reset_assert(void *ctx)
     struct board *b = ctx;
     bool held = b->cpu.held;
     b->hudi_reset = true;
-    reset_changed(b, held);
+    reset_changed(b, held, SH4_RESET_HUDI);
 }
 
 static void hudi_reset_negate(void *ctx)
@@ -79,7 +79,7 @@ static void hudi_reset_negate(void *ctx)
     struct board *b = ctx;
     bool held = b->cpu.held;
     b->hudi_reset = false;
-    reset_changed(b, held);
+    reset_changed(b, held, SH4_RESET_HUDI);
 }
 
 /* ---- commands ---- */
@@ -114,7 +114,7 @@ static uint32_t hudi_status(void *ctx, unsigned selector)
     case SH4_STATUS_SR: return sh4_get_sr(&b->cpu);
     case SH4_STATUS_FPSCR: return b->cpu.fpscr;
     case SH4_STATUS_CCR: return (ccn->ccr & 0xFFFF) | REG_GET(ccn->mmucr, SH4_MMUCR_AT) << 16;
-    case SH4_STATUS_FRQCR: return 0x0E0A;
+    case SH4_STATUS_FRQCR: return *board_stored(b, SH4_FRQCR);
     case SH4_STATUS_EVENTS: return (ccn->expevt & 0xFFFF) | ccn->intevt << 16;
     case SH4_STATUS_ASID: return REG_GET(ccn->pteh, SH4_PTEH_ASID);
     case SH4_STATUS_BUS: return b->cpu.last_external & 0x1FFFFFFF;
@@ -184,14 +184,21 @@ static int board_set_pins(struct sim_board *sb, unsigned mask, unsigned value, s
         return err_set(err, ERR_UNSUPPORTED, "", "the target's supply cannot be driven");
     hudi_sync(b);
     bool held = b->cpu.held;
-    if (mask & JTAG_PIN_NTRST && !(value & JTAG_PIN_NTRST))
-        sh4_hudi_trst(&b->hudi);
+    if (mask & JTAG_PIN_NTRST) {
+        b->hudi.trst_low = !(value & JTAG_PIN_NTRST);
+        if (b->hudi.trst_low)
+            sh4_hudi_trst(&b->hudi);
+    }
     if (mask & JTAG_PIN_NRESET) {
         b->reset_pin_low = !(value & JTAG_PIN_NRESET);
-        reset_changed(b, held);
+        reset_changed(b, held, SH4_RESET_POWER_ON);
     }
-    if (mask & JTAG_PIN_ASEBRK && !(value & JTAG_PIN_ASEBRK) && b->opt.private_commands)
-        hudi_ase_break(b);
+    if (mask & JTAG_PIN_ASEBRK) {
+        bool low = !(value & JTAG_PIN_ASEBRK);
+        if (low && !b->asebrk_low && b->opt.private_commands)
+            hudi_ase_break(b);
+        b->asebrk_low = low;
+    }
     return 0;
 }
 
@@ -202,12 +209,13 @@ static int board_get_pins(struct sim_board *sb, unsigned *value, unsigned *known
         return err_set(err, ERR_USB, "plug the adapter in again", "the adapter is gone");
     hudi_sync(b);
     *known = JTAG_PIN_NTRST | JTAG_PIN_NRESET | JTAG_PIN_ASEBRK | JTAG_PIN_VTREF;
-    *value = JTAG_PIN_NTRST;
+    *value = 0;
     if (b->opt.fault == FAULT_NO_POWER)
         return 0;
     *value |= JTAG_PIN_VTREF;
+    *value |= b->hudi.trst_low ? 0 : JTAG_PIN_NTRST;
     *value |= b->reset_pin_low ? 0 : JTAG_PIN_NRESET;
-    *value |= b->cpu.in_ase ? 0 : JTAG_PIN_ASEBRK;
+    *value |= b->cpu.in_ase || b->asebrk_low ? 0 : JTAG_PIN_ASEBRK;
     return 0;
 }
 
@@ -216,8 +224,8 @@ static uint32_t board_set_tck_hz(struct sim_board *sb, uint32_t hz)
     struct board *b = board_of(sb);
     hudi_sync(b);
     b->cycle_rest = 0;
-    b->opt.tck_hz = hz;
-    return hz;
+    b->opt.tck_hz = MAX(1, MIN(hz, b->opt.cpu_hz / BOARD_MIN_CYCLES_PER_TCK));
+    return b->opt.tck_hz;
 }
 
 /* Rounded down to cycles; over a long wait in pieces the error stays under a cycle each, the same every run. */

@@ -4,13 +4,18 @@
 #include "targets/sh4/regs.h"
 
 /* Nothing drives the bus: it reads as all ones. Counted, with the first address, so that it can be told. */
+static void first_nothing(struct board *b, uint32_t paddr, const char *what)
+{
+    b->nothing_first = paddr;
+    log_msg(b->log, LOG_TARGET, "sim: first %s of nothing at physical %08x (more are only counted)", what, paddr);
+}
+
 static uint64_t nothing_read(void *ctx, uint32_t paddr, unsigned size)
 {
     struct board *b = ctx;
-    (void)size;
     if (!b->nothing_reads++ && !b->nothing_writes)
-        b->nothing_first = paddr;
-    return UINT64_MAX;
+        first_nothing(b, paddr, "read");
+    return UINT64_MAX >> (64 - 8 * size);
 }
 
 static void nothing_write(void *ctx, uint32_t paddr, unsigned size, uint64_t value)
@@ -19,7 +24,7 @@ static void nothing_write(void *ctx, uint32_t paddr, unsigned size, uint64_t val
     (void)size;
     (void)value;
     if (!b->nothing_writes++ && !b->nothing_reads)
-        b->nothing_first = paddr;
+        first_nothing(b, paddr, "write");
 }
 
 /* ---- devices and time ---- */
@@ -29,19 +34,23 @@ static uint64_t pclk(const struct board *b)
     return b->cpu.cycle / BOARD_PCLK_DIV;
 }
 
-void board_devices_reset(struct board *b, bool power_on)
+static void power_on_registers(struct board *b)
 {
     size_t n;
     const struct sh4_reg_info *table = sh4_reg_table(&n);
     for (size_t i = 0; i < n && i < BOARD_STORED_REGS; i++)
         b->stored[i] = table[i].reset;
+    sh4_ubc_reset(&b->ubc);
+    sh4_wdt_reset(&b->wdt, pclk(b));
+}
+
+void board_devices_reset(struct board *b, bool power_on)
+{
+    if (power_on)
+        power_on_registers(b);
     sh4_intc_reset(&b->intc);
     sh4_tmu_reset(&b->tmu, pclk(b), b->opt.cpu_hz / BOARD_PCLK_DIV);
     sh4_scif_reset(&b->scif, pclk(b));
-    if (power_on) {
-        sh4_ubc_reset(&b->ubc);
-        sh4_wdt_reset(&b->wdt, pclk(b));
-    }
     sh4_cpu_ubc_armed(&b->cpu, b->ubc.armed);
     board_irq_update(b);
 }
@@ -74,21 +83,21 @@ uint64_t board_devices_next(const struct board *b)
     return next > UINT64_MAX / BOARD_PCLK_DIV ? UINT64_MAX : next * BOARD_PCLK_DIV;
 }
 
+/* WTCNT and WTCSR outlive the reset they cause: WOVF tells the program why it starts again, and the counting
+ * goes on (manual, section 10: initialised by the RESET pin only). */
 static void watchdog_reset(struct board *b, bool power_on)
 {
-    uint8_t overflow = b->wdt.wtcsr; /* WOVF tells the program why it starts again */
+    struct sh4_wdt wdt = b->wdt;
     sh4_cpu_reset(&b->cpu, power_on ? SH4_RESET_POWER_ON : SH4_RESET_MANUAL, false);
-    board_devices_reset(b, true);
-    b->wdt.wtcsr = overflow & (uint8_t)~REG_MASK(SH4_WTCSR_TME);
+    board_devices_reset(b, power_on);
+    b->wdt = wdt;
 }
 
 void board_devices_advance(struct board *b)
 {
     uint64_t now = pclk(b);
-    if (b->cpu.in_ase != b->was_ase) {
-        b->was_ase = b->cpu.in_ase;
-        sh4_wdt_freeze(&b->wdt, now, b->was_ase);
-    }
+    if (b->cpu.in_ase != b->wdt.frozen)
+        sh4_wdt_freeze(&b->wdt, now, b->cpu.in_ase);
     sh4_tmu_advance(&b->tmu, now);
     sh4_rtc_advance(&b->rtc, now);
     sh4_scif_advance(&b->scif, now);
@@ -100,21 +109,26 @@ void board_devices_advance(struct board *b)
 
 /* ---- on-chip registers ---- */
 
-/* Processor and cache version, product version. Source: lxdream (SH7091 PVR); Linux's probe masks for the SH7750;
- * CVR and PRR are recalled, docs/unverified.md. */
-static uint32_t version_register(const struct board *b, uint32_t addr)
-{
-    if (addr == 0xFF000030)
-        return b->variant == SH4_VARIANT_7091 ? 0x040205C1 : 0x04020500;
-    return addr == 0xFF000040 ? 0x00110000 : 0;
-}
-
-static uint32_t *stored_register(struct board *b, uint32_t addr)
+uint32_t *board_stored(struct board *b, uint32_t addr)
 {
     size_t n;
     const struct sh4_reg_info *info = sh4_reg_at(addr);
     size_t i = info ? (size_t)(info - sh4_reg_table(&n)) : BOARD_STORED_REGS;
     return i < BOARD_STORED_REGS ? &b->stored[i] : NULL;
+}
+
+static void unknown_register(struct board *b, uint32_t addr)
+{
+    if (b->unknown_regs++)
+        return;
+    b->unknown_first = addr;
+    log_msg(b->log, LOG_TARGET, "sim: first access to no register at %08x (more are only counted)", addr);
+}
+
+/* Writing an SDRAM mode register is a message in the address bits; there is nothing to keep. */
+static bool sdram_mode(uint32_t addr)
+{
+    return (addr & 0xFFF80000) == 0xFF900000;
 }
 
 static bool hudi_register(struct board *b, uint32_t addr, unsigned size, uint32_t *value)
@@ -137,15 +151,17 @@ static uint64_t io_read(void *ctx, uint32_t addr, unsigned size)
         board_devices_advance(b);
     if (sh4_ubc_read(&b->ubc, addr, &v) || sh4_intc_read(&b->intc, addr, &v) ||
         sh4_tmu_read(&b->tmu, addr, &v) || sh4_rtc_read(&b->rtc, addr, &v) ||
-        sh4_scif_read(&b->scif, addr, &v) || sh4_wdt_read(&b->wdt, addr, &v))
+        sh4_scif_read(&b->scif, addr, &v) || sh4_wdt_read(&b->wdt, addr, &v)) {
+        if (addr == SH4_SCFRDR2) { /* room in the FIFO: the next character may come */
+            board_irq_update(b);
+            sh4_cpu_limit(&b->cpu, board_devices_next(b));
+        }
         return v;
-    if (addr == 0xFF000030 || addr == 0xFF000040 || addr == 0xFF000044)
-        return version_register(b, addr);
-    const uint32_t *stored = stored_register(b, addr);
+    }
+    const uint32_t *stored = board_stored(b, addr);
     if (stored)
         return *stored;
-    if (!b->unknown_regs++)
-        b->unknown_first = addr;
+    unknown_register(b, addr);
     return 0;
 }
 
@@ -178,6 +194,8 @@ static void io_write(void *ctx, uint32_t addr, unsigned size, uint64_t value)
         sh4_cpu_ubc_armed(&b->cpu, b->ubc.armed);
         return;
     }
+    if (sdram_mode(addr))
+        return;
     if (addr >= SH4_FRQCR)
         board_devices_advance(b);
     if (device_write(b, addr, size, v)) {
@@ -185,11 +203,11 @@ static void io_write(void *ctx, uint32_t addr, unsigned size, uint64_t value)
         sh4_cpu_limit(&b->cpu, board_devices_next(b));
         return;
     }
-    uint32_t *stored = stored_register(b, addr);
+    uint32_t *stored = board_stored(b, addr);
     if (stored)
         *stored = v;
-    else if (!b->unknown_regs++)
-        b->unknown_first = addr;
+    else
+        unknown_register(b, addr);
 }
 
 static void irq_ack(void *ctx, unsigned level, uint16_t intevt)

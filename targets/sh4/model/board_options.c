@@ -6,7 +6,7 @@
 #include "probe/base/util.h"
 #include "targets/sh4/model/board_priv.h"
 
-#define OPTIONS_HELP "options: be le tck=HZ cpu=HZ serial=none|pty|file:PATH private=on|off rom=FILE fault=KIND"
+#define OPTIONS_HELP "options: be le tck=HZ cpu=HZ serial=none|pty[:LINK]|file:PATH private=on|off rom=FILE fault=KIND"
 
 static int parse_hz(const char *text, uint32_t *out, struct err *err)
 {
@@ -28,10 +28,14 @@ static int parse_fault(const char *text, struct board_options *o, struct err *er
     static const struct { const char *name; enum board_fault fault; } kinds[] = {
         { "none", FAULT_NONE },         { "no-power", FAULT_NO_POWER }, { "no-clock", FAULT_NO_CLOCK },
         { "wrong-ir", FAULT_WRONG_IR }, { "stuck-tdo", FAULT_STUCK_TDO }, { "silent", FAULT_SILENT },
+        { "silent-agent", FAULT_SILENT },
         { "noise", FAULT_NOISE },       { "unplug", FAULT_UNPLUG },
     };
     size_t len = strcspn(text, "@");
-    o->fault_n = text[len] ? strtoull(text + len + 1, NULL, 0) : 1000;
+    char *end = "";
+    o->fault_n = text[len] ? strtoull(text + len + 1, &end, 0) : 1000;
+    if (*end || !o->fault_n)
+        return err_set(err, ERR_USAGE, "write KIND@N, N a number above 0", "fault=%s", text);
     for (size_t i = 0; i < ARRAY_LEN(kinds); i++) {
         if (strlen(kinds[i].name) == len && !strncmp(kinds[i].name, text, len)) {
             o->fault = kinds[i].fault;

@@ -19,6 +19,7 @@ enum {
     BOARD_RAM_BYTES = 16 << 20,
     BOARD_RAM_AREA = 64 << 20, /* area 3: the 16 MB repeat */
     BOARD_PCLK_DIV = 4,        /* CPU clocks per peripheral clock */
+    BOARD_MIN_CYCLES_PER_TCK = 4,
     BOARD_STORED_REGS = 160    /* plain registers without a model of their own */
 };
 
@@ -57,8 +58,7 @@ struct board {
      * somebody looks. cycle_rest: remainder of TCK-to-cycle conversion, in units of 1/tck_hz. */
     uint64_t cycles, cycle_rest;
     uint64_t tck_synced;                /* hudi.clocks already turned into cycles */
-    bool reset_pin_low, hudi_reset;
-    bool was_ase;
+    bool reset_pin_low, hudi_reset, asebrk_low;
 
     uint64_t nothing_reads, nothing_writes; /* accesses to where nothing is */
     uint32_t nothing_first;                 /* the first such address */
@@ -74,8 +74,11 @@ struct board {
 int board_options_parse(const char *text, struct board_options *out, struct err *err);
 /* board_bus - the callbacks and windows the CPU sees. */
 void board_bus(struct board *b, struct sh4_bus *bus);
-/* board_devices_reset - peripherals as after power-on (or manual) reset. */
+/* board_devices_reset - peripherals as after power-on, or manual reset, which leaves BSC, DMAC, CPG, UBC and
+ * watchdog alone. */
 void board_devices_reset(struct board *b, bool power_on);
+/* board_stored - a register that is storage only; NULL if there is no such register. */
+uint32_t *board_stored(struct board *b, uint32_t addr);
 /* board_devices_advance - peripherals up to the CPU's cycle; performs a watchdog reset if one is due. */
 void board_devices_advance(struct board *b);
 /* board_devices_next - CPU cycle of the next peripheral event; UINT64_MAX if none. */

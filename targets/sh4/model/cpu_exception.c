@@ -83,6 +83,7 @@ void sh4_enter_ase(struct sh4_cpu *cpu)
     cpu->fast->ase_since = cpu->cycle;
     cpu->in_ase = true;
     cpu->ase_break = false;
+    sh4_cpu_limit(cpu, cpu->cycle); /* the board stops the watchdog here */
 }
 
 void sh4_leave_ase(struct sh4_cpu *cpu)
@@ -94,6 +95,7 @@ void sh4_leave_ase(struct sh4_cpu *cpu)
         cpu->total[i] = cpu->fast->saved[i];
     cpu->fast->dead += cpu->cycle - cpu->fast->ase_since;
     cpu->in_ase = false;
+    sh4_cpu_limit(cpu, cpu->cycle);
 }
 
 /* ---- between instructions ---- */

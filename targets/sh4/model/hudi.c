@@ -28,14 +28,11 @@ static bool private_ti(const struct sh4_hudi *h, unsigned command)
     return h->private_commands && ti(h) == command;
 }
 
-/* All ones, and every code nothing is known of, select the bypass register (IEEE 1149.1, unused codes). */
+/* 1111 xxxx is BYPASS; every other code leaves SDDR between TDI and TDO. What a code without meaning selects
+ * on silicon is not documented. */
 static bool selects_bypass(const struct sh4_hudi *h)
 {
-    unsigned high = ti(h) & 0xF0;
-    if (high == SH4_TI_RESET_NEGATE || high == SH4_TI_RESET_ASSERT || (ti(h) & 0xE0) == SH4_TI_INTERRUPT)
-        return false;
-    return !(private_ti(h, SH4_TI_STATUS) || private_ti(h, SH4_TI_STATUS_END) ||
-             private_ti(h, SH4_TI_ASERAM_WRITE) || private_ti(h, SH4_TI_BOOT) || private_ti(h, SH4_TI_BREAK));
+    return ti(h) >> 4 == SH4_TI_BYPASS >> 4;
 }
 
 static void update_ir(struct sh4_hudi *h)
@@ -54,7 +51,7 @@ static void update_ir(struct sh4_hudi *h)
     else if (private_ti(h, SH4_TI_BOOT))
         h->boot_latch = true;
     else if (private_ti(h, SH4_TI_ASERAM_WRITE))
-        h->aseram_header = true;
+        h->aseram_header = true; /* loading the command again starts a new block */
 }
 
 static void capture_dr(struct sh4_hudi *h)
@@ -127,6 +124,10 @@ static void put_bit(uint8_t *p, size_t i, unsigned v)
 static unsigned edge(struct sh4_hudi *h, unsigned tms, unsigned tdi)
 {
     unsigned tdo = 1;
+    if (h->trst_low) {
+        h->clocks++;
+        return tdo;
+    }
     if (h->state == TAP_SHIFT_DR) {
         tdo = h->dr_shift & 1;
         h->dr_shift = h->dr_shift >> 1 | (uint64_t)tdi << (h->dr_bits - 1);

@@ -36,17 +36,17 @@ struct sh4_hudi {
     unsigned dr_bits;      /* length of the selected data register */
     uint16_t sdir;
     uint32_t sddr;
-    uint32_t bypass;
     unsigned status_selector;
     bool aseram_header;    /* the next DR word is (end << 16) | start */
     unsigned aseram_at, aseram_end;
+    bool trst_low;         /* nTRST held: the TAP ignores TCK */
     bool boot_latch;       /* the next reset exit enters ASE mode */
     uint64_t clocks;       /* TCK since power-on */
 };
 
 /* sh4_hudi_init - Test-Logic-Reset, SDDR 0 (undefined on the part). ops and ctx borrowed. */
 void sh4_hudi_init(struct sh4_hudi *h, const struct sh4_hudi_ops *ops, void *ctx);
-/* sh4_hudi_trst - nTRST low: the TAP and SDIR are reset, the boot latch falls. */
+/* sh4_hudi_trst - Test-Logic-Reset, as nTRST low gives: SDIR BYPASS, the boot latch falls; SDDR is kept. */
 void sh4_hudi_trst(struct sh4_hudi *h);
 /* sh4_hudi_clock - n rising edges of TCK; tms, tdi packed bits, bit 0 first; tdo filled if not NULL. */
 void sh4_hudi_clock(struct sh4_hudi *h, size_t n, const uint8_t *tms, const uint8_t *tdi, uint8_t *tdo);
