@@ -30,7 +30,7 @@ const struct opt settings_opts[] = {
     { "agent-ram", 0, "A:SIZE", "target RAM the trace agent may use", SET_AGENT_RAM },
     { "output", 'o', "F.prf", "write the profile in CodeScape's format", SET_OUTPUT },
     { "record", 'r', "F", "write the raw events; `probeprof report F` gives the same result again", SET_RECORD },
-    { "gdb", 'g', "ADDR", "where GDB may connect: PORT, HOST:PORT, unix:PATH or off; default 3333", SET_GDB },
+    { "gdb", 'g', "ADDR", "where GDB may connect: PORT, HOST:PORT, a /path, or off; default 3333", SET_GDB },
     { "no-profile", 0, NULL, "bridge for GDB only", SET_NO_PROFILE },
     { "json", 0, NULL, "print the profile as one JSON document", SET_JSON },
     { "tree", 0, NULL, "show the call tree instead of the function list", SET_TREE },

@@ -168,6 +168,18 @@ class Usage(Folder):
         self.assertIn("sim", [d["name"] for d in things["drivers"]])
         self.assertLessEqual({"sh7750", "sh7091"}, {b["name"] for b in things["boards"]})
 
+    def test_manual_names_every_option(self):
+        with open(os.path.join(SOURCE, "docs", "man", "probeprof.1"), encoding="utf-8") as f:
+            manual = f.read()
+        for command in ("run", "report", "events", "list"):
+            self.assertRegex(manual, rf"(?m)^(\.Cm|\.Ss|\.Op Cm) {command}\b")
+            for option in re.findall(r"--([a-z0-9-]+)", run(["help", command]).stdout.split("Options:")[1].split("\n\n")[0]):
+                self.assertRegex(manual, rf"-{option}\b", f"--{option} of {command}")
+        if shutil.which("mandoc"):
+            r = subprocess.run(["mandoc", "-T", "lint", "-W", "warning", os.path.join(SOURCE, "docs", "man", "probeprof.1")],
+                               capture_output=True, text=True, check=False)
+            self.assertEqual((r.returncode, r.stdout), (0, ""))
+
     def test_full_standard_output_is_an_error(self):
         with open("/dev/full", "w", encoding="utf-8") as full:
             r = subprocess.run([PROBEPROF, "events"], stdout=full, stderr=subprocess.PIPE, text=True, timeout=TIMEOUT, check=False)
@@ -253,8 +265,7 @@ class Tutorial(Folder):
     def test_views_of_the_recording(self):
         table = run(["report", self.recording, "--hits", ">=10%"], cwd=PROFEXAM).stdout
         self.assertIn("GetLastNode", table)
-        self.assertNotIn("Initialise", table.split("left out")[0].replace("Initialise ", "Initialise") if False else
-                         "\n".join(line for line in table.splitlines() if re.match(r"^\s*\d", line)))
+        self.assertNotIn("Initialise", "\n".join(line for line in table.splitlines() if re.match(r"^\s*\d", line)))
         tree = run(["report", self.recording, "--tree"], cwd=PROFEXAM).stdout
         at = [tree.index(n) for n in ("BuildList", "GetLastNode", "GetNewNode", "MallocNode")]
         self.assertLess(at[0], min(at[1:]))
@@ -319,9 +330,8 @@ class Running(Folder):
         with socket.socket() as s:
             s.bind(("127.0.0.1", 0))
             s.listen()
-            r = run(["--gdb", f"127.0.0.1:{s.getsockname()[1]}"], cwd=self.dir)
-        self.assertEqual(r.returncode, 1)
-        self.assertIn(str(s), r.stderr) if False else self.assertIn("hint: ", r.stderr)
+            port = s.getsockname()[1]
+            self.assert_fails(run(["--gdb", f"127.0.0.1:{port}"], cwd=self.dir), 1, str(port), "")
 
     def test_full_disk_keeps_the_old_file(self):
         old = self.write("old.prf", "old contents")
