@@ -51,7 +51,7 @@ struct calltree_node {
     uint64_t low, high; /* function range in addr's alias; equal if unknown */
     uint32_t parent;    /* CALLTREE_NONE at roots; always smaller than the node's own index */
     uint32_t last_child;/* cache: the child entered last */
-    uint16_t vector;    /* INTERRUPT, EXCEPTION: code; 0 if several came in here */
+    uint16_t vector;    /* INTERRUPT, EXCEPTION: code of the first that came in here */
     uint8_t kind;       /* enum calltree_kind */
     bool doubtful;      /* some of its counts may belong elsewhere */
 };

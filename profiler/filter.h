@@ -7,15 +7,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "profiler/calltree.h"
+#include "probe/base/err.h"
 #include "targets/event.h"
 
 struct filter_config {
     uint64_t max_passes;     /* start/stop pairs; 0: no limit */
     uint64_t for_ns;         /* host time from the first active event; 0: no limit */
     bool exclude_interrupts; /* `--irq-filter auto` where the target has not done it (recordings) */
-    calltree_resolve *resolve; /* for interrupts whose RTE gives no event; may be NULL */
-    void *resolve_ctx;
 };
 
 /* Visible, so that it can be copied; init with filter_init(), nothing to free. */

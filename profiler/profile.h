@@ -77,7 +77,7 @@ struct profile_info {
     uint64_t gap_c1;        /* counter 1 steps during which events were lost */
     uint64_t passes;        /* start/stop pairs completed */
     bool icache_enabled;    /* of the target, when profiled */
-    bool cache_by_address;  /* profile_build(): P2 and above are not cacheable (SH-4 address map) */
+    bool cache_by_address;  /* profile_build(): cache lines by the SH-4 address map; false: nothing is cached */
     const char *note;       /* what the user should know (trace_status.note) */
 };
 

@@ -26,7 +26,7 @@ struct report_options {
     bool color;              /* ANSI: doubtful values red; only for a terminal that wants it */
     bool ascii;              /* tree without box-drawing characters */
     enum report_sort sort;
-    bool ascending;          /* names, addresses and cache lines are ascending unless this is set, counts the other way */
+    bool reverse;            /* else counts run down, names, addresses and cache lines up */
     struct threshold hits;   /* only functions (call paths) whose hits meet it */
     bool all;                /* also functions that were never hit (default: only hit ones) */
     const struct symbols *symbols; /* source of the never-hit functions for `all`; may be NULL */
@@ -37,8 +37,9 @@ struct report_options {
  * "address"; -ERR_USAGE with the list in the hint. */
 int report_sort_parse(const char *text, enum report_sort *out, struct err *err);
 
-/* report_functions - one row per function: hits, hits %, C1, C1+children, C2, C2+children, cache line, '?' if
- * doubtful, name; statistical profiles show hits only. Then what was left out by the threshold. */
+/* report_functions - one row per function: hits, hits %, C1, C1 %, C1+children, C2, C2+children, cache line, '?'
+ * if doubtful, name; an unused counter has no columns, statistical profiles show hits only. Then what was left
+ * out by the threshold. */
 void report_functions(const struct profile *p, const struct report_options *o, const struct text_sink *out);
 
 /* report_tree - one row per call path, indented; children in the order of C1+children. */
@@ -47,7 +48,7 @@ void report_tree(const struct profile *p, const struct report_options *o, const 
 /* report_summary - totals, coverage (events, lost, doubtful), passes, slow-down, counters; a few lines. */
 void report_summary(const struct profile *p, const struct report_options *o, const struct text_sink *out);
 
-/* report_number - a count in at most 7 columns: "12345", "1.234M"; exact up to 99999. Returns buf. */
+/* report_number - a count in at most 6 columns: "12345", "123.4k", "1.234M"; exact up to 99999. Returns buf. */
 char *report_number(unsigned long long value, char *buf, size_t cap);
 
 /* report_name - a demangled name in at most `columns`: template arguments, then parameters, then the front of

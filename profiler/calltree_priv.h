@@ -1,0 +1,99 @@
+/* Inside of the call tree: nodes (calltree.c) and stacks (calltree_stack.c). */
+#ifndef PROFILER_CALLTREE_PRIV_H
+#define PROFILER_CALLTREE_PRIV_H
+
+#include "profiler/calltree.h"
+
+/* Parents of roots in the child index: roots of different kinds may start at one address. */
+enum { ROOT_PARENT = 0xFFFFFFFF, ROOT_PARENT_OF_KIND_0 = 0xFFFFFFF0 };
+
+enum frame_kind {
+    FRAME_ROOT,   /* found running: nothing is known of how it was entered */
+    FRAME_CALL,   /* from: the call instruction; returns a few bytes behind it */
+    FRAME_TAIL,   /* jumped to: returns where the frame below returns */
+    FRAME_HANDLER /* from: the interrupted address */
+};
+
+struct frame {
+    uint64_t from;
+    uint32_t node;
+    uint32_t sp; /* at the event that entered it */
+    uint8_t kind;
+    bool has_sp;
+    bool untraced; /* handler whose RTE gives no event */
+};
+
+struct stack {
+    struct frame *frames;
+    uint32_t depth, cap;
+    uint32_t overflow; /* frames that found no place above max_depth */
+    uint32_t context;
+    uint32_t last_sp;
+    bool has_sp;
+    bool untraced; /* may hold handlers whose RTE gives no event */
+    uint64_t used; /* event number of last use, for forgetting the oldest */
+};
+
+struct child_slot {
+    uint64_t addr;
+    uint32_t parent;
+    uint32_t node; /* CALLTREE_NONE: free */
+};
+
+struct calltree {
+    struct calltree_config cfg;
+    struct calltree_stats stats;
+    struct calltree_node *nodes;
+    uint32_t nnodes, cap_nodes;
+    struct child_slot *slots; /* open addressing, power of two, at most half full */
+    uint32_t nslots, used_slots;
+    uint32_t lost_node, other_node; /* CALLTREE_NONE until needed */
+
+    struct stack *stacks;
+    uint32_t nstacks;
+    struct stack *cur; /* one of stacks */
+    uint32_t node;     /* being charged; CALLTREE_NONE: none yet */
+
+    uint64_t c1, c2; /* counters at the last event */
+    uint64_t cycles; /* time up to which active_cycles is counted */
+    uint64_t last_pc;/* of the last traced call, jump or return */
+    bool has_c1, has_c2, has_cycles;
+    bool active;
+    bool gap;        /* events were lost since the last one that told the place */
+};
+
+/* ---- nodes ---- */
+
+/* tree_child - the node for `addr` called from `parent`; made if new; the OTHER node when full. */
+uint32_t tree_child(struct calltree *t, uint32_t parent, uint64_t addr);
+
+/* tree_root - the root of a kind at `addr`. */
+uint32_t tree_root(struct calltree *t, enum calltree_kind kind, uint64_t addr);
+
+/* tree_doubt - mark the node being charged, count the event. */
+void tree_doubt(struct calltree *t);
+
+static inline bool node_contains(const struct calltree_node *n, uint64_t addr)
+{
+    return addr - n->low < n->high - n->low;
+}
+
+/* tree_same_function - does addr, in any alias, belong to the node's function? */
+bool tree_same_function(const struct calltree *t, uint32_t node, uint64_t addr);
+
+/* ---- stacks: each takes the event after its counters were charged, and leaves t->node right ---- */
+
+int stacks_init(struct calltree *t);
+void stacks_fini(struct calltree *t);
+void stacks_clear(struct calltree *t);
+void stack_open_root(struct calltree *t, uint64_t pc, const struct event *e, bool hit);
+void stack_context(struct calltree *t, const struct event *e);
+void stack_sync(struct calltree *t, const struct event *e); /* slow half of checking e->pc */
+void stack_relocate(struct calltree *t, const struct event *e); /* first place after a gap */
+void stack_call(struct calltree *t, const struct event *e);
+void stack_jump(struct calltree *t, const struct event *e);
+void stack_return(struct calltree *t, const struct event *e);
+void stack_handler(struct calltree *t, const struct event *e);
+void stack_rte(struct calltree *t, const struct event *e);
+
+#endif

@@ -1,0 +1,28 @@
+/* Files that are either whole or not there: written under another name, synced, then renamed. */
+#ifndef PROFILER_FILE_ATOMIC_H
+#define PROFILER_FILE_ATOMIC_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "probe/base/err.h"
+
+/* file_write_atomic - replace path by these bytes
+ * On failure (disk full, no permission) path is as it was and nothing else stays. The file's directory is
+ * synced, too, so that the rename outlives a power cut. Returns 0 or -ERR_IO, -ERR_NOMEM. */
+int file_write_atomic(const char *path, const uint8_t *data, size_t len, struct err *err);
+
+/* file_write_all - write() until done; 0 or -errno. */
+int file_write_all(int fd, const uint8_t *data, size_t len);
+
+/* file_commit - fsync and close fd (in every case), then rename temp to path and sync the directory.
+ * On failure temp stays. Returns 0 or -ERR_IO. */
+int file_commit(int fd, const char *temp, const char *path, struct err *err);
+
+/* file_read_all - a whole file into memory
+ * limit   bytes; a larger file is -ERR_FORMAT
+ * out     malloc()ed, caller frees
+ * Returns 0; -ERR_NOT_FOUND, -ERR_IO, -ERR_NOMEM, -ERR_FORMAT. */
+int file_read_all(const char *path, size_t limit, uint8_t **out, size_t *len, struct err *err);
+
+#endif

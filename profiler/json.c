@@ -1,0 +1,201 @@
+#include "profiler/json.h"
+
+#include <assert.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void put(struct json *j, const char *text, size_t n)
+{
+    if (n)
+        j->out->write(j->out->ctx, text, n);
+}
+
+static void put_str(struct json *j, const char *text)
+{
+    put(j, text, strlen(text));
+}
+
+static bool on_one_line(const struct json *j)
+{
+    return j->compact || (j->depth && j->inline_from[j->depth - 1]);
+}
+
+static void new_line(struct json *j)
+{
+    static const char spaces[] = "                                                                ";
+    if (on_one_line(j))
+        return;
+    put(j, "\n", 1);
+    put(j, spaces, 2 * j->depth);
+}
+
+/* Comma and line break before a value or key, as the place demands. */
+static void before(struct json *j)
+{
+    if (j->after_key) {
+        j->after_key = false;
+        return;
+    }
+    if (j->depth == 0)
+        return;
+    if (j->has_items[j->depth - 1])
+        put_str(j, on_one_line(j) && !j->compact ? ", " : ",");
+    j->has_items[j->depth - 1] = true;
+    new_line(j);
+}
+
+static void open_level(struct json *j, bool object, bool inline_)
+{
+    before(j);
+    assert(j->depth < JSON_MAX_DEPTH);
+    put_str(j, object ? "{" : "[");
+    j->inline_from[j->depth] = inline_ || on_one_line(j);
+    j->is_object[j->depth] = object;
+    j->has_items[j->depth] = false;
+    j->depth++;
+}
+
+void json_object(struct json *j, bool inline_)
+{
+    open_level(j, true, inline_);
+}
+
+void json_array(struct json *j, bool inline_)
+{
+    open_level(j, false, inline_);
+}
+
+void json_end(struct json *j)
+{
+    assert(j->depth > 0 && !j->after_key);
+    bool had = j->has_items[j->depth - 1], one_line = on_one_line(j);
+    j->depth--;
+    if (had && !one_line) {
+        /* The bracket stands at the level of its opening one, which may be on a line of its own. */
+        bool keep = j->depth && j->inline_from[j->depth - 1];
+        if (!keep)
+            new_line(j);
+    }
+    put_str(j, j->is_object[j->depth] ? "}" : "]");
+}
+
+/* Length of the UTF-8 sequence at s, 0 if it is none (also overlong forms and surrogates). */
+static size_t utf8(const unsigned char *s)
+{
+    if (s[0] < 0x80)
+        return 1;
+    size_t n = s[0] >= 0xF0 && s[0] <= 0xF4 ? 4 : s[0] >= 0xE0 && s[0] < 0xF0 ? 3 : s[0] >= 0xC2 && s[0] < 0xE0 ? 2 : 0;
+    for (size_t i = 1; i < n; i++)
+        if ((s[i] & 0xC0) != 0x80)
+            return 0;
+    if ((s[0] == 0xE0 && s[1] < 0xA0) || (s[0] == 0xED && s[1] > 0x9F) || (s[0] == 0xF0 && s[1] < 0x90) ||
+        (s[0] == 0xF4 && s[1] > 0x8F))
+        return 0;
+    return n;
+}
+
+static void put_escape(struct json *j, unsigned char c)
+{
+    char text[8];
+    switch (c) {
+    case '"':  put_str(j, "\\\""); return;
+    case '\\': put_str(j, "\\\\"); return;
+    case '\n': put_str(j, "\\n"); return;
+    case '\t': put_str(j, "\\t"); return;
+    default:
+        snprintf(text, sizeof text, "\\u%04x", c);
+        put_str(j, text);
+    }
+}
+
+static void put_string(struct json *j, const char *text)
+{
+    const unsigned char *s = (const unsigned char *)text, *run = s;
+    put(j, "\"", 1);
+    while (*s) {
+        size_t n = utf8(s);
+        if (n && *s >= 0x20 && *s != '"' && *s != '\\' && *s != 0x7F) {
+            s += n;
+            continue;
+        }
+        put(j, (const char *)run, (size_t)(s - run));
+        if (n)
+            put_escape(j, *s);
+        else
+            put_str(j, "\\ufffd");
+        run = ++s;
+    }
+    put(j, (const char *)run, (size_t)(s - run));
+    put(j, "\"", 1);
+}
+
+void json_key(struct json *j, const char *key)
+{
+    assert(j->depth && j->is_object[j->depth - 1] && !j->after_key);
+    before(j);
+    put_string(j, key);
+    put_str(j, j->compact ? ":" : ": ");
+    j->after_key = true;
+}
+
+void json_string(struct json *j, const char *text)
+{
+    if (!text) {
+        json_null(j);
+        return;
+    }
+    before(j);
+    put_string(j, text);
+}
+
+void json_uint(struct json *j, uint64_t value)
+{
+    char text[24];
+    before(j);
+    snprintf(text, sizeof text, "%" PRIu64, value);
+    put_str(j, text);
+}
+
+void json_int(struct json *j, int64_t value)
+{
+    char text[24];
+    before(j);
+    snprintf(text, sizeof text, "%" PRId64, value);
+    put_str(j, text);
+}
+
+/* The decimal point is the C locale's: the program never calls setlocale() for numbers; a comma from a host
+ * that did is mended. */
+void json_real(struct json *j, double value)
+{
+    char text[40];
+    if (!isfinite(value)) {
+        json_null(j);
+        return;
+    }
+    before(j);
+    for (int digits = 15; digits <= 17; digits++) {
+        snprintf(text, sizeof text, "%.*g", digits, value);
+        if (strtod(text, NULL) == value)
+            break;
+    }
+    char *comma = strchr(text, ',');
+    if (comma)
+        *comma = '.';
+    put_str(j, text);
+}
+
+void json_bool(struct json *j, bool value)
+{
+    before(j);
+    put_str(j, value ? "true" : "false");
+}
+
+void json_null(struct json *j)
+{
+    before(j);
+    put_str(j, "null");
+}

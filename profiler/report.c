@@ -1,0 +1,305 @@
+/* Function list and summary. */
+#include "profiler/report.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "profiler/report_priv.h"
+
+enum { COUNT_COLUMNS = 6, PERCENT_COLUMNS = 5, LINE_COLUMNS = 4 };
+
+static const struct {
+    const char *name;
+    enum report_sort sort;
+} sorts[] = {
+    { "c1", REPORT_SORT_C1 },
+    { "hits", REPORT_SORT_HITS },
+    { "c1+children", REPORT_SORT_C1_CHILDREN },
+    { "c2", REPORT_SORT_C2 },
+    { "c2+children", REPORT_SORT_C2_CHILDREN },
+    { "line", REPORT_SORT_CACHE_LINE },
+    { "name", REPORT_SORT_NAME },
+    { "address", REPORT_SORT_ADDRESS },
+    { "c1-children", REPORT_SORT_C1_CHILDREN },
+    { "c2-children", REPORT_SORT_C2_CHILDREN },
+};
+
+int report_sort_parse(const char *text, enum report_sort *out, struct err *err)
+{
+    for (size_t i = 0; i < sizeof sorts / sizeof *sorts; i++)
+        if (!strcasecmp(text, sorts[i].name)) {
+            *out = sorts[i].sort;
+            return 0;
+        }
+    return err_set(err, ERR_USAGE, "sort by hits, c1, c1+children, c2, c2+children, line, name or address",
+                   "no column \"%.40s\"", text);
+}
+
+/* ---- order ---- */
+
+static int compare(uint64_t a, uint64_t b)
+{
+    return (a > b) - (a < b);
+}
+
+static int compare_by(const struct profile_function *a, const struct profile_function *b, enum report_sort sort)
+{
+    switch (sort) {
+    case REPORT_SORT_HITS:        return -compare(a->hits, b->hits);
+    case REPORT_SORT_C1_CHILDREN: return -compare(a->c1_children, b->c1_children);
+    case REPORT_SORT_C2:          return -compare(a->c2, b->c2);
+    case REPORT_SORT_C2_CHILDREN: return -compare(a->c2_children, b->c2_children);
+    case REPORT_SORT_CACHE_LINE:  return compare(a->cache_line, b->cache_line);
+    case REPORT_SORT_NAME:        return strcmp(a->name, b->name);
+    case REPORT_SORT_ADDRESS:     return compare(a->low, b->low);
+    default:                      return -compare(a->c1, b->c1);
+    }
+}
+
+struct order {
+    enum report_sort sort;
+    bool reverse;
+};
+
+static int by_order(const void *a, const void *b, void *ctx)
+{
+    const struct order *o = ctx;
+    const struct profile_function *x = *(const struct profile_function *const *)a;
+    const struct profile_function *y = *(const struct profile_function *const *)b;
+    int d = compare_by(x, y, o->sort);
+    d = o->reverse ? -d : d;
+    /* Equal rows: the more interesting first, and the same order every time. */
+    d = d ? d : compare_by(x, y, REPORT_SORT_C1);
+    d = d ? d : compare_by(x, y, REPORT_SORT_HITS);
+    d = d ? d : strcmp(x->name, y->name);
+    return d ? d : compare(x->low, y->low);
+}
+
+/* ---- rows ---- */
+
+static void head(const struct profile *p, struct report_line *l, const struct text_sink *out)
+{
+    line_cell(l, "hits", COUNT_COLUMNS);
+    line_cell(l, "hits%", PERCENT_COLUMNS);
+    if (report_has_counter(p, 0)) {
+        line_cell(l, "C1", COUNT_COLUMNS);
+        line_cell(l, "C1%", PERCENT_COLUMNS);
+        line_cell(l, "C1+ch", COUNT_COLUMNS);
+    }
+    if (report_has_counter(p, 1)) {
+        line_cell(l, "C2", COUNT_COLUMNS);
+        line_cell(l, "C2+ch", COUNT_COLUMNS);
+    }
+    line_cell(l, "line", LINE_COLUMNS);
+    line_add(l, "  function");
+    line_end(l, out);
+}
+
+static void cells(const struct profile *p, const struct profile_function *f, struct report_line *l)
+{
+    char line[8] = "-";
+    line_number(l, f->hits, COUNT_COLUMNS);
+    line_percent(l, f->hits, p->total_hits, PERCENT_COLUMNS);
+    if (report_has_counter(p, 0)) {
+        line_number(l, f->c1, COUNT_COLUMNS);
+        line_percent(l, f->c1, p->total_c1, PERCENT_COLUMNS);
+        line_number(l, f->c1_children, COUNT_COLUMNS);
+    }
+    if (report_has_counter(p, 1)) {
+        line_number(l, f->c2, COUNT_COLUMNS);
+        line_number(l, f->c2_children, COUNT_COLUMNS);
+    }
+    if (f->cache_line != PROFILE_NOT_CACHED)
+        snprintf(line, sizeof line, "%u", f->cache_line);
+    line_cell(l, line, LINE_COLUMNS);
+}
+
+static void row(const struct profile *p, const struct report_options *o, const struct profile_function *f,
+                struct report_line *l, const struct text_sink *out)
+{
+    char name[REPORT_LINE_BYTES];
+    if (o->color && f->doubtful)
+        line_escape(l, REPORT_RED);
+    cells(p, f, l);
+    line_add(l, f->doubtful ? " ?" : "  ");
+    const char *full = f->qualified && *f->qualified ? f->qualified : f->name;
+    line_add(l, report_name(full, report_width(o) - l->columns, name, sizeof name));
+    if (o->color && f->doubtful)
+        line_escape(l, REPORT_PLAIN);
+    line_end(l, out);
+}
+
+/* ---- which rows ---- */
+
+static bool was_hit(const struct profile_function *f)
+{
+    return f->hits || f->c1 || f->c2;
+}
+
+struct rows {
+    const struct profile_function **row;
+    struct profile_function *never; /* made for functions that only the ELF knows */
+    size_t n, nnever;
+    size_t below; /* left out by the threshold */
+};
+
+static void take(struct rows *r, const struct profile *p, const struct report_options *o,
+                 const struct profile_function *f)
+{
+    if (!o->all && !was_hit(f))
+        return;
+    if (!threshold_met(&o->hits, f->hits, p->total_hits)) {
+        r->below++;
+        return;
+    }
+    r->row[r->n++] = f;
+}
+
+static int by_address(const void *a, const void *b)
+{
+    return compare(((const struct profile_function *)a)->low, ((const struct profile_function *)b)->low);
+}
+
+static bool in_profile(const struct profile *p, const struct profile_function *sorted, uint64_t low)
+{
+    struct profile_function key = { .low = low };
+    return bsearch(&key, sorted, p->nfunctions, sizeof key, by_address) != NULL;
+}
+
+/* Functions the ELF has and the profile does not. */
+static void take_never_hit(struct rows *r, const struct profile *p, const struct report_options *o)
+{
+    struct profile_function *sorted = malloc((p->nfunctions + 1) * sizeof *sorted);
+    if (!sorted)
+        return;
+    if (p->nfunctions)
+        memcpy(sorted, p->functions, p->nfunctions * sizeof *sorted);
+    qsort(sorted, p->nfunctions, sizeof *sorted, by_address);
+    for (size_t i = 0; i < symbols_nfunctions(o->symbols); i++) {
+        const struct symbol_function *s = symbols_function(o->symbols, i);
+        if (in_profile(p, sorted, s->low))
+            continue;
+        struct profile_function *f = &r->never[r->nnever++];
+        *f = (struct profile_function){ .name = s->name, .low = s->low, .high = s->high,
+                                        .cache_line = PROFILE_NOT_CACHED };
+        take(r, p, o, f);
+    }
+    free(sorted);
+}
+
+static bool rows_make(struct rows *r, const struct profile *p, const struct report_options *o)
+{
+    size_t never = o->all && o->symbols ? symbols_nfunctions(o->symbols) : 0;
+    r->row = malloc((p->nfunctions + never + 1) * sizeof *r->row);
+    r->never = malloc((never + 1) * sizeof *r->never);
+    if (!r->row || !r->never)
+        return false;
+    for (size_t i = 0; i < p->nfunctions; i++)
+        take(r, p, o, &p->functions[i]);
+    if (never)
+        take_never_hit(r, p, o);
+    struct order order = { o->sort, o->reverse };
+    qsort_r(r->row, r->n, sizeof *r->row, by_order, &order);
+    return true;
+}
+
+void report_functions(const struct profile *p, const struct report_options *o, const struct text_sink *out)
+{
+    struct rows r = { 0 };
+    struct report_line l = { .bytes = 0 };
+    if (!rows_make(&r, p, o)) {
+        sink_printf(out, "out of memory\n");
+    } else {
+        report_legend(p, out);
+        head(p, &l, out);
+        for (size_t i = 0; i < r.n && (!o->limit || i < o->limit); i++)
+            row(p, o, r.row[i], &l, out);
+        if (o->limit && r.n > o->limit)
+            sink_printf(out, "%zu more functions not shown\n", r.n - o->limit);
+        if (r.below)
+            sink_printf(out, "%zu functions outside of the hits threshold not shown\n", r.below);
+        if (!r.n && !r.below)
+            sink_printf(out, "no function was hit\n");
+    }
+    free(r.row);
+    free(r.never);
+}
+
+/* ---- summary ---- */
+
+/* 12,345,678 */
+static const char *grouped(uint64_t value, char buf[32])
+{
+    char digits[24];
+    int n = snprintf(digits, sizeof digits, "%" PRIu64, value), at = 0;
+    for (int i = 0; i < n; i++) {
+        if (i && (n - i) % 3 == 0)
+            buf[at++] = ',';
+        buf[at++] = digits[i];
+    }
+    buf[at] = '\0';
+    return buf;
+}
+
+static void totals(const struct profile *p, const struct text_sink *out)
+{
+    char a[32];
+    const uint64_t total[2] = { p->total_c1, p->total_c2 };
+    sink_printf(out, "total     %s hits%s", grouped(p->total_hits, a), p->type == PROFILE_STATISTICAL ? " (samples)" : "");
+    if (p->info.passes)
+        sink_printf(out, " in %s pass%s", grouped(p->info.passes, a), p->info.passes == 1 ? "" : "es");
+    sink_printf(out, "\n");
+    for (int i = 0; i < 2; i++) {
+        const struct profile_counter *c = &p->info.counter[i];
+        if (!report_has_counter(p, i))
+            continue;
+        bool cycles = c->unit && !strcmp(c->unit, "cycles");
+        sink_printf(out, "C%d        %s %s%s\n", i + 1, grouped(total[i], a), c->name ? c->name : "",
+                    cycles ? " cycles" : "");
+    }
+}
+
+static void coverage(const struct profile *p, const struct text_sink *out)
+{
+    const struct profile_info *i = &p->info;
+    char a[32], b[32], c[32];
+    if (!i->events)
+        return; /* read from a .prf, which does not say */
+    sink_printf(out, "coverage  %s events, %s%s lost, %s doubtful", grouped(i->events, a),
+                i->lost && i->lost_is_bound ? "at most " : "", grouped(i->lost, b), grouped(i->doubtful, c));
+    if (i->lost && p->total_c1)
+        sink_printf(out, "\n          %.2f %% of C1 seen", 100.0 * (double)(p->total_c1 - i->gap_c1) / (double)p->total_c1);
+    sink_printf(out, "\n");
+    if (i->doubtful)
+        sink_printf(out, "          ? marks functions whose counts may belong to a neighbour\n");
+}
+
+static void duration(const struct profile *p, const struct text_sink *out)
+{
+    const struct profile_info *i = &p->info;
+    char a[32];
+    if (!i->target_cycles && !i->host_ns)
+        return;
+    sink_printf(out, "time     ");
+    if (i->target_cycles)
+        sink_printf(out, " %s target cycles", grouped(i->target_cycles, a));
+    if (i->target_cycles && i->host_ns)
+        sink_printf(out, ",");
+    if (i->host_ns)
+        sink_printf(out, " %.1f s on the host", (double)i->host_ns / 1e9);
+    sink_printf(out, "\n");
+    if (i->agent_cycles && i->target_cycles > i->agent_cycles)
+        sink_printf(out, "slow-down x%.1f (agent %s cycles)\n",
+                    (double)i->target_cycles / (double)(i->target_cycles - i->agent_cycles), grouped(i->agent_cycles, a));
+}
+
+void report_summary(const struct profile *p, const struct report_options *o, const struct text_sink *out)
+{
+    totals(p, out);
+    coverage(p, out);
+    duration(p, out);
+    if (p->info.note && *p->info.note)
+        sink_printf(out, "note      %.*s\n", (int)(report_width(o) - 10), p->info.note);
+}

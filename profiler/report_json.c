@@ -1,0 +1,180 @@
+#include "profiler/report_json.h"
+
+#include <stdio.h>
+#include <time.h>
+
+#include "profiler/json.h"
+
+static void member_string(struct json *j, const char *key, const char *value)
+{
+    json_key(j, key);
+    json_string(j, value);
+}
+
+static void member_uint(struct json *j, const char *key, uint64_t value)
+{
+    json_key(j, key);
+    json_uint(j, value);
+}
+
+static void member_bool(struct json *j, const char *key, bool value)
+{
+    json_key(j, key);
+    json_bool(j, value);
+}
+
+/* "" counts as unknown. */
+static void member_name(struct json *j, const char *key, const char *value)
+{
+    member_string(j, key, value && *value ? value : NULL);
+}
+
+/* 0 counts as unknown. */
+static void member_known(struct json *j, const char *key, uint64_t value)
+{
+    json_key(j, key);
+    if (value)
+        json_uint(j, value);
+    else
+        json_null(j);
+}
+
+static void build_id(struct json *j, const struct profile_info *i)
+{
+    char text[2 * sizeof i->build_id + 1] = "";
+    for (size_t k = 0; k < i->build_id_len && k < sizeof i->build_id; k++)
+        snprintf(text + 2 * k, 3, "%02x", i->build_id[k]);
+    member_name(j, "build_id", text);
+}
+
+static void started(struct json *j, int64_t when)
+{
+    char text[32] = "";
+    struct tm tm;
+    time_t t = (time_t)when;
+    if (when && gmtime_r(&t, &tm))
+        strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &tm);
+    member_name(j, "started", text);
+}
+
+static void counters(struct json *j, const struct profile_info *i)
+{
+    json_key(j, "counters");
+    json_array(j, false);
+    for (int k = 0; k < 2; k++) {
+        if (!i->counter[k].code && !i->counter[k].name) {
+            json_null(j); /* positions say which is C1 and which C2 */
+            continue;
+        }
+        json_object(j, true);
+        member_uint(j, "code", i->counter[k].code);
+        member_string(j, "name", i->counter[k].name);
+        member_string(j, "unit", i->counter[k].unit);
+        json_end(j);
+    }
+    json_end(j);
+}
+
+static void run(struct json *j, const struct profile *p)
+{
+    const struct profile_info *i = &p->info;
+    json_key(j, "time");
+    json_object(j, true);
+    member_known(j, "target_cycles", i->target_cycles);
+    member_known(j, "agent_cycles", i->agent_cycles);
+    json_key(j, "host_seconds");
+    if (i->host_ns)
+        json_real(j, (double)i->host_ns / 1e9);
+    else
+        json_null(j);
+    json_end(j);
+    json_key(j, "coverage");
+    json_object(j, true);
+    member_uint(j, "events", i->events);
+    member_uint(j, "lost", i->lost);
+    member_bool(j, "lost_is_bound", i->lost_is_bound);
+    member_uint(j, "lost_c1", i->gap_c1);
+    member_uint(j, "doubtful", i->doubtful);
+    json_end(j);
+    member_uint(j, "passes", i->passes);
+    json_key(j, "totals");
+    json_object(j, true);
+    member_uint(j, "hits", p->total_hits);
+    member_uint(j, "c1", p->total_c1);
+    member_uint(j, "c2", p->total_c2);
+    json_end(j);
+    member_name(j, "note", i->note);
+}
+
+static void function(struct json *j, const struct profile_function *f)
+{
+    static const char *const descriptions[] = { "unknown", "function", "vector", "exception-100", "exception-400",
+                                                "interrupt", "exception-dbr", "user-block" };
+    json_object(j, true);
+    member_string(j, "name", f->name);
+    member_name(j, "linkage_name", f->linkage);
+    member_name(j, "qualified_name", f->qualified);
+    member_name(j, "file", f->file);
+    member_known(j, "line", f->line > 0 ? (uint64_t)f->line : 0);
+    member_uint(j, "low", f->low);
+    member_uint(j, "high", f->high);
+    json_key(j, "cache_line");
+    if (f->cache_line == PROFILE_NOT_CACHED)
+        json_null(j);
+    else
+        json_uint(j, f->cache_line);
+    member_string(j, "description", f->description < 8 ? descriptions[f->description] : "unknown");
+    member_uint(j, "hits", f->hits);
+    member_uint(j, "c1", f->c1);
+    member_uint(j, "c1_children", f->c1_children);
+    member_uint(j, "c2", f->c2);
+    member_uint(j, "c2_children", f->c2_children);
+    member_bool(j, "doubtful", f->doubtful);
+    json_end(j);
+}
+
+static void node(struct json *j, const struct profile_node *n, size_t id)
+{
+    json_object(j, true);
+    member_uint(j, "id", id);
+    json_key(j, "parent");
+    if (n->parent == PROFILE_NO_PARENT)
+        json_null(j);
+    else
+        json_uint(j, n->parent);
+    member_uint(j, "function", n->function);
+    member_uint(j, "hits", n->hits);
+    member_uint(j, "c1", n->c1);
+    member_uint(j, "c1_children", n->c1_children);
+    member_uint(j, "c2", n->c2);
+    member_uint(j, "c2_children", n->c2_children);
+    member_bool(j, "doubtful", n->doubtful);
+    json_end(j);
+}
+
+void report_json(const struct profile *p, const struct text_sink *out)
+{
+    struct json j = { .out = out };
+    json_object(&j, false);
+    member_string(&j, "schema", "probeprof.profile/1");
+    member_string(&j, "type", p->type == PROFILE_STATISTICAL ? "statistical" : "trace");
+    member_string(&j, "target", p->info.target);
+    member_string(&j, "probe", p->info.probe);
+    member_string(&j, "elf", p->info.elf);
+    build_id(&j, &p->info);
+    started(&j, p->info.when);
+    counters(&j, &p->info);
+    run(&j, p);
+    json_key(&j, "functions");
+    json_array(&j, false);
+    for (size_t i = 0; i < p->nfunctions; i++)
+        function(&j, &p->functions[i]);
+    json_end(&j);
+    json_key(&j, "tree");
+    json_array(&j, false);
+    for (size_t i = 0; i < p->nnodes; i++)
+        node(&j, &p->nodes[i], i);
+    json_end(&j);
+    json_end(&j);
+    out->write(out->ctx, "\n", 1);
+}

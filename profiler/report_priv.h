@@ -1,0 +1,36 @@
+/* Shared by the terminal reports. */
+#ifndef PROFILER_REPORT_PRIV_H
+#define PROFILER_REPORT_PRIV_H
+
+#include "profiler/report.h"
+
+enum { REPORT_WIDTH = 80, REPORT_WIDTH_MIN = 40, REPORT_LINE_BYTES = 1024 };
+
+/* One line being put together; text beyond its capacity is dropped, never overrun. */
+struct report_line {
+    char text[REPORT_LINE_BYTES];
+    size_t bytes;
+    unsigned columns; /* as shown: escape sequences count nothing, a UTF-8 sequence one */
+};
+
+/* line_add - text that shows; line_escape - text that does not; line_number - a count, right-aligned in
+ * `columns`, with a blank before it unless it is first; line_percent - "12.3" of total, the same way. */
+void line_add(struct report_line *l, const char *text);
+void line_escape(struct report_line *l, const char *text);
+void line_cell(struct report_line *l, const char *text, unsigned columns);
+void line_number(struct report_line *l, unsigned long long value, unsigned columns);
+void line_percent(struct report_line *l, unsigned long long value, unsigned long long total, unsigned columns);
+
+/* line_end - trailing blanks off, line feed, out, ready for the next. */
+void line_end(struct report_line *l, const struct text_sink *out);
+
+unsigned report_width(const struct report_options *o);
+bool report_has_counter(const struct profile *p, int i);
+
+/* "C1 elapsed-time (cycles), C2 icache-miss (count)"; nothing for a statistical profile. */
+void report_legend(const struct profile *p, const struct text_sink *out);
+
+#define REPORT_RED "\033[31m"
+#define REPORT_PLAIN "\033[0m"
+
+#endif
