@@ -14,8 +14,6 @@ int capture_open(struct capture *c, const struct symbols *symbols, const struct 
     filter_init(&c->filter, &(struct filter_config){
         .max_passes = h->max_passes,
         .exclude_interrupts = h->irq_filter == IRQ_FILTER_AUTO,
-        .resolve = resolve,
-        .resolve_ctx = (void *)symbols,
     });
     int ret = calltree_new(&(struct calltree_config){ .resolve = resolve, .resolve_ctx = (void *)symbols }, &c->tree, err);
     if (ret == 0 && record)
