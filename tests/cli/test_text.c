@@ -4,11 +4,13 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include <cmocka.h>
 
+#include "probe/base/log.h"
 #include "probe/base/util.h"
 #include "profiler/cli/conf.h"
 #include "profiler/nearest.h"
@@ -57,7 +59,7 @@ static void nearest__many_candidates__keeps_the_best_three(void **state)
     nearest_offer(&near, "GetLastNodf");
     nearest_offer(&near, "GetLastNodf");
     nearest_offer(&near, "GetLastNod");
-    assert_string_equal(nearest_text(&near, "", text, sizeof text), "did you mean GetLastNod, GetLastNodf or GetLostNodes?");
+    assert_string_equal(nearest_text(&near, "", text, sizeof text), "did you mean GetLastNodf, GetLastNod or GetLostNodes?");
 }
 
 /* ---- settings ---- */
