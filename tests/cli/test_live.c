@@ -1,0 +1,116 @@
+/* The live line: rates, coverage, slow-down and the functions at the top. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "probe/base/util.h"
+#include "profiler/cli/live.h"
+
+/* Addresses of docs/examples/profexam/profexam.elf, looked up by name. */
+static uint64_t address(const struct symbols *s, const char *name)
+{
+    uint64_t a = 0;
+    assert_true(symbols_lookup(s, name, &a));
+    return a;
+}
+
+static void feed(struct calltree *t, uint8_t kind, uint64_t pc, uint64_t target, uint64_t c1)
+{
+    struct event e = { .kind = kind, .pc = pc, .target = target, .c1 = c1, .sp = 0x0cff0000,
+                       .flags = EVENT_HAS_PC | EVENT_HAS_TARGET | EVENT_HAS_C1 | EVENT_HAS_SP };
+    calltree_feed(t, &e, 1);
+}
+
+struct fixture {
+    struct symbols *symbols;
+    struct calltree *tree;
+    struct live live;
+};
+
+static int make(void **state)
+{
+    struct fixture *fx = test_calloc(1, sizeof *fx);
+    *state = fx;
+    if (symbols_open(SOURCE_DIR "/docs/examples/profexam/profexam.elf", &fx->symbols, NULL) < 0)
+        return -1;
+    if (calltree_new(&(struct calltree_config){ .resolve = symbols_range, .resolve_ctx = fx->symbols }, &fx->tree, NULL) < 0)
+        return -1;
+    FILE *out = fopen("/dev/null", "w");
+    return out && live_init(&fx->live, out, fx->symbols, NULL) == 0 ? 0 : -1;
+}
+
+static int drop(void **state)
+{
+    struct fixture *fx = *state;
+    fclose(fx->live.out);
+    live_fini(&fx->live);
+    calltree_free(fx->tree);
+    symbols_close(fx->symbols);
+    test_free(fx);
+    return 0;
+}
+
+/* main calls BuildList, which calls GetLastNode twice: 100 cycles of BuildList, 900 of GetLastNode. */
+static void profile(struct fixture *fx)
+{
+    uint64_t main_ = address(fx->symbols, "main"), build = address(fx->symbols, "BuildList"),
+             last = address(fx->symbols, "GetLastNode");
+    feed(fx->tree, EVENT_START, main_ + 8, main_ + 8, 0);
+    feed(fx->tree, EVENT_CALL, main_ + 16, build, 0);
+    feed(fx->tree, EVENT_CALL, build + 40, last, 50);
+    feed(fx->tree, EVENT_RETURN, last + 60, build + 44, 500);
+    feed(fx->tree, EVENT_CALL, build + 40, last, 550);
+    feed(fx->tree, EVENT_RETURN, last + 60, build + 44, 1000);
+}
+
+static void live_text__profiling__shows_rates_and_top_functions(void **state)
+{
+    struct fixture *fx = *state;
+    struct pump_view v = { .phase = PUMP_ARMED, .armed_ns = 1000000000, .now_ns = 3500000000,
+                           .trace = { .active = true, .target_cycles = 3000, .agent_cycles = 2000 } };
+    char text[512];
+    profile(fx);
+    assert_string_equal(live_text(&fx->live, &v, fx->tree, 12345, 4000, text, sizeof text),
+                        "2.5 s: 12345 events, 4000/s, 3.0x slower, none lost | GetLastNode 90.0% 2 hits, BuildList 10.0% 1 hits");
+}
+
+static void live_text__states__are_said(void **state)
+{
+    static const struct { struct pump_view v; uint64_t seen; const char *part; } rows[] = {
+        { { .phase = PUMP_ARMED }, 0, "(waiting for the start point)" },
+        { { .phase = PUMP_ARMED }, 5, "(paused)" },
+        { { .phase = PUMP_ARMED, .stop = { .reason = STOP_SWBREAK } }, 5, "(halted)" },
+        { { .phase = PUMP_ARMED, .trace = { .lost = 25 } }, 75, "25 LOST, 75.00% covered" },
+    };
+    struct fixture *fx = *state;
+    char text[512];
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++)
+        assert_non_null(strstr(live_text(&fx->live, &rows[i].v, fx->tree, rows[i].seen, 0, text, sizeof text), rows[i].part));
+}
+
+static void live_text__small_buffer__is_cut_not_overrun(void **state)
+{
+    struct fixture *fx = *state;
+    struct pump_view v = { .phase = PUMP_ARMED };
+    char text[24];
+    profile(fx);
+    for (size_t cap = 1; cap <= sizeof text; cap++) {
+        live_text(&fx->live, &v, fx->tree, 1, 0, text, cap);
+        assert_int_equal(strlen(text), cap - 1);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(live_text__profiling__shows_rates_and_top_functions, make, drop),
+        cmocka_unit_test_setup_teardown(live_text__states__are_said, make, drop),
+        cmocka_unit_test_setup_teardown(live_text__small_buffer__is_cut_not_overrun, make, drop),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
