@@ -70,7 +70,6 @@ void sh4_write_ccr(struct sh4_cpu *cpu, uint32_t value)
         f->itag[i] |= TAG_INVALID;
     cpu->ccn.ccr = value & CCR_WRITABLE;
     f->effects++;
-    sh4_blocks_flush_lines(cpu);
     if (cpu->mmu)
         sh4_mmu_changed(cpu->mmu);
 }

@@ -72,7 +72,6 @@ void sh4_cpu_reset(struct sh4_cpu *cpu, enum sh4_reset kind, bool ase_boot)
     cpu->ccn.expevt = kind == SH4_RESET_MANUAL ? 0x020 : 0x000;
     if (kind != SH4_RESET_MANUAL)
         invalidate_caches(cpu);
-    sh4_blocks_flush_lines(cpu);
     sh4_pmc_reset(cpu);
     if (cpu->mmu)
         sh4_mmu_changed(cpu->mmu);
@@ -153,6 +152,14 @@ static void idle_until(struct sh4_cpu *cpu, uint64_t cycle)
     cpu->cycle = cycle;
 }
 
+static void run_some(struct sh4_cpu *cpu)
+{
+    if (!cpu->cfg.no_fast_path)
+        sh4_run_blocks(cpu);
+    if (cpu->cycle < cpu->until)
+        sh4_exec_unit(cpu);
+}
+
 enum sh4_stop sh4_cpu_run(struct sh4_cpu *cpu, uint64_t until)
 {
     cpu->until = until;
@@ -163,8 +170,8 @@ enum sh4_stop sh4_cpu_run(struct sh4_cpu *cpu, uint64_t until)
         idle = cpu->held || cpu->asleep;
         if (idle)
             idle_until(cpu, cpu->until);
-        else if (!sh4_run_blocks(cpu))
-            sh4_exec_unit(cpu);
+        else
+            run_some(cpu);
     }
     cpu->last_fetch = cpu->pc;
     if (cpu->stop) {

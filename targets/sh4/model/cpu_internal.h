@@ -139,7 +139,13 @@ int sh4_blocks_new(struct sh4_cpu *cpu);
 void sh4_blocks_free(struct sh4_cpu *cpu);
 void sh4_blocks_fold(struct sh4_cpu *cpu);           /* brings cpu->total up to date */
 void sh4_blocks_line_changed(struct sh4_cpu *cpu, unsigned ic_index); /* I-cache line has new contents */
-void sh4_blocks_flush_lines(struct sh4_cpu *cpu);    /* all of them */
-bool sh4_run_blocks(struct sh4_cpu *cpu);            /* false: the next unit needs the single-step path */
+/* Runs whole blocks as long as they end before cpu->until and need nothing of the single-step path, which
+ * has the next unit if time is left. */
+void sh4_run_blocks(struct sh4_cpu *cpu);
+/* cpu_mem.c: an access from within a block that the inline check did not pass. False: nothing has happened,
+ * leave the block before this instruction. Counted as a cached access already; block_cycles: still to be added. */
+bool sh4_fast_read(struct sh4_cpu *cpu, uint32_t vaddr, unsigned size, uint32_t block_cycles, uint64_t *value);
+bool sh4_fast_write(struct sh4_cpu *cpu, uint32_t vaddr, unsigned size, uint32_t block_cycles, bool code_cached,
+                    uint64_t value);
 
 #endif

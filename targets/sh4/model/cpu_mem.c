@@ -175,7 +175,10 @@ bool sh4_mem_fetch(struct sh4_cpu *cpu, uint32_t pc, uint16_t *op)
     if (d.route == ROUTE_UNCACHED) {
         if (new_word)
             spend(cpu, EV_OTHER_WAIT, cpu->cfg.costs.uncached_fetch);
+        /* Not shown as last external address: the block path does not follow each fetch. */
+        uint32_t last = cpu->last_external;
         *op = (uint16_t)sh4_phys_read(cpu, d.paddr, 2);
+        cpu->last_external = last;
         return true;
     }
     cpu->total[EV_FETCH_C] += new_word;
@@ -517,4 +520,138 @@ bool sh4_mem_movca(struct sh4_cpu *cpu, uint32_t vaddr, uint32_t value)
         memset(cpu->fast->odata[i], 0, LINE);
     }
     return sh4_mem_write(cpu, vaddr, 4, value);
+}
+
+/* ---- accesses from the block path ---- */
+
+/* Where an access goes if that is a matter of plain memory without a fault; ROUTE_FAULT otherwise. */
+static struct dest quick_dest(struct sh4_cpu *cpu, uint32_t vaddr, unsigned size, bool write)
+{
+    struct dest d = { .route = ROUTE_FAULT };
+    if (vaddr & (size - 1) || (vaddr >> 31 && !(cpu->sr_rest & SR_MD)))
+        return d;
+    if (vaddr >> 30 != 2 && cpu->ccn.mmucr & MMUCR_AT && cpu->mmu)
+        return d;
+    if (vaddr >= 0xE0000000u) {
+        if (vaddr >> 24 == ASERAM_AREA || (write && vaddr >> 26 == 0x38))
+            d.route = ROUTE_P4;
+        d.paddr = vaddr;
+        return d;
+    }
+    return find_dest(cpu, vaddr, size, write ? SH4_ACCESS_WRITE : SH4_ACCESS_READ); /* cannot fault here */
+}
+
+/* A miss on plain memory that certainly ends before cpu->until. */
+static bool miss_fits(const struct sh4_cpu *cpu, unsigned i, uint32_t paddr, uint32_t block_cycles)
+{
+    const struct sh4_fast *f = cpu->fast;
+    uint64_t worst = cpu->cycle + block_cycles + cpu->cfg.costs.ofill + cpu->cfg.costs.writeback;
+    if (worst >= cpu->until || !sh4_find_window(cpu, paddr & ~31u, LINE))
+        return false;
+    return !f->odirty[i] || f->otag[i] & TAG_INVALID || sh4_find_window(cpu, f->otag[i], LINE);
+}
+
+static bool fast_cached(struct sh4_cpu *cpu, uint32_t vaddr, struct dest d, uint32_t block_cycles, bool write)
+{
+    unsigned i = sh4_oc_index(cpu, vaddr);
+    if (cpu->fast->otag[i] == (d.paddr & ~31u))
+        return true;
+    if (write && d.write_through) {
+        count(cpu, EV_OC_WRITE_MISS);
+        return true;
+    }
+    if (!miss_fits(cpu, i, d.paddr, block_cycles))
+        return false;
+    count(cpu, write ? EV_OC_WRITE_MISS : EV_OC_READ_MISS);
+    sh4_oc_fill(cpu, i, d.paddr & ~31u);
+    return true;
+}
+
+bool sh4_fast_read(struct sh4_cpu *cpu, uint32_t vaddr, unsigned size, uint32_t block_cycles, uint64_t *value)
+{
+    struct dest d = quick_dest(cpu, vaddr, size, false);
+    bool big = cpu->cfg.big;
+    switch (d.route) {
+    case ROUTE_CACHED:
+        if (!fast_cached(cpu, vaddr, d, block_cycles, false))
+            return false;
+        *value = sh4_get_bytes(&cpu->fast->odata[sh4_oc_index(cpu, vaddr)][d.paddr & 31], size, big);
+        cpu->last_operand = vaddr;
+        return true;
+    case ROUTE_OC_RAM:
+        count(cpu, EV_RAM_OP);
+        *value = sh4_get_bytes(sh4_oc_ram(cpu, vaddr), size, big);
+        break;
+    case ROUTE_P4:
+        *value = sh4_get_bytes(cpu->aseram + (vaddr & 0x3FF), size, big);
+        break;
+    case ROUTE_UNCACHED:
+        if (cpu->cycle + block_cycles + cpu->cfg.costs.uncached_read >= cpu->until ||
+            !sh4_find_window(cpu, d.paddr, size))
+            return false;
+        spend(cpu, EV_OTHER_WAIT, cpu->cfg.costs.uncached_read);
+        *value = sh4_phys_read(cpu, d.paddr, size);
+        break;
+    default: return false;
+    }
+    cpu->total[EV_OP_READ_C]--; /* the block's books say cached */
+    cpu->last_operand = vaddr;
+    return true;
+}
+
+static bool fast_write_memory(struct sh4_cpu *cpu, struct dest d, unsigned size, uint32_t block_cycles, unsigned cost,
+                              uint64_t value)
+{
+    if (cpu->cycle + block_cycles + cost >= cpu->until || !sh4_find_window(cpu, d.paddr, size))
+        return false;
+    spend(cpu, EV_OTHER_WAIT, cost);
+    sh4_phys_write(cpu, d.paddr, size, value);
+    return true;
+}
+
+static bool fast_write_cached(struct sh4_cpu *cpu, uint32_t vaddr, struct dest d, unsigned size,
+                              uint32_t block_cycles, uint64_t value)
+{
+    unsigned i = sh4_oc_index(cpu, vaddr);
+    if (d.write_through && !fast_write_memory(cpu, d, size, block_cycles, cpu->cfg.costs.write_through, value))
+        return false;
+    if (!fast_cached(cpu, vaddr, d, block_cycles, true))
+        return false;
+    if (cpu->fast->otag[i] == (d.paddr & ~31u))
+        sh4_put_bytes(&cpu->fast->odata[i][d.paddr & 31], size, value, cpu->cfg.big);
+    if (!d.write_through)
+        cpu->fast->odirty[i] = 1;
+    cpu->last_operand = vaddr;
+    return true;
+}
+
+/* code_cached: the block runs from the I-cache, so no store can change it under way. */
+bool sh4_fast_write(struct sh4_cpu *cpu, uint32_t vaddr, unsigned size, uint32_t block_cycles, bool code_cached,
+                    uint64_t value)
+{
+    struct dest d = quick_dest(cpu, vaddr, size, true);
+    bool big = cpu->cfg.big;
+    if (!code_cached && (d.route == ROUTE_UNCACHED || d.route == ROUTE_P4 || d.write_through))
+        return false;
+    switch (d.route) {
+    case ROUTE_CACHED: return fast_write_cached(cpu, vaddr, d, size, block_cycles, value);
+    case ROUTE_OC_RAM:
+        count(cpu, EV_RAM_OP);
+        sh4_put_bytes(sh4_oc_ram(cpu, vaddr), size, value, big);
+        break;
+    case ROUTE_P4:
+        if (vaddr >> 24 == ASERAM_AREA)
+            sh4_put_bytes(cpu->aseram + (vaddr & 0x3FF), size, value, big);
+        else
+            sh4_put_bytes(&cpu->fast->sq[vaddr >> 5 & 1][vaddr & 31], size, value, big);
+        break;
+    case ROUTE_UNCACHED:
+        if (!fast_write_memory(cpu, d, size, block_cycles, cpu->cfg.costs.uncached_write, value))
+            return false;
+        break;
+    default: return false;
+    }
+    cpu->total[EV_OP_WRITE_C]--;
+    cpu->last_operand = vaddr;
+    return true;
 }

@@ -348,7 +348,8 @@ static unsigned operands_in(const struct sh4_pipe *p, const struct sh4_tdesc *d,
         if (!(d->waw >> r & 1))
             continue;
         own -= d->dst[i].slack & 0x7F;
-        ready -= p->slack[r] & 0x80 ? 0 : p->slack[r];
+        unsigned slack = p->slack[r] & 0x80 ? 0 : p->slack[r];
+        ready = ready > slack ? ready - slack : 0;
         if (ready > own && ready - own > need) {
             need = ready - own;
             *fpu = true;
