@@ -87,36 +87,45 @@ struct sh4_target {
 
     /* halted state: words of the save area (enum sh4_save) and which of them the host changed */
     uint32_t save[SH4_SAVE_WORDS];
-    uint64_t save_dirty;
+    uint32_t save_seen[SH4_SAVE_WORDS]; /* what is in the target's save area */
     uint32_t trap[3];      /* TRA, EXPEVT, INTEVT at the stop; put back before resuming after own faults */
     bool trap_lost;        /* the agent had a fault of its own: trap[] (and PTEH, TEA) must be put back */
     uint32_t pteh, tea;
     bool mmu_saved;
     uint32_t fp[32];       /* FPR bank 0, bank 1 */
     bool fp_valid;
-    uint32_t fp_dirty;
+    bool fp_dirty;
     /* where to resume. With sr.BL=1 SPC, SSR and SGR below are the program's own. */
     uint32_t pc, sr, r15;
     uint32_t spc, ssr, sgr;
+    bool own_spc;          /* spc, ssr, sgr are known to be the program's and must survive a resume with BL=1 */
     uint32_t prog_vbr, prog_dbr;
-    bool hooks;            /* our VBR is (to be) installed while the program runs; its own is in DBR */
-    bool first_halt;
+    bool hooks;            /* our VBR was installed at the last resume; the program's is in DBR */
+    uint32_t alias_old[8]; /* r0-r7 before they were written in this series of writes */
+    uint8_t alias_set;
+    uint32_t written_lo, written_hi; /* memory the host wrote since the halt: caches to be synced */
 
     /* run control */
-    bool halt_wanted, break_asked;
-    uint64_t halt_since_ns;
+    bool halt_wanted;
+    uint64_t halt_since_ns, break_at_ns;
+    bool broke_with_bl;    /* the ASE break had to be taken with BL=1 */
     bool stop_pending;     /* a stop to be reported by the next poll */
     struct target_stop stop;
-    bool stepping;
-    uint32_t step_hi, step_lo;
+    bool stepping;         /* channel A does a step */
+    bool step_then_go;     /* it only steps off a patched instruction: then continue */
+    uint32_t lifted;       /* address of the patch taken out for the step, 0 none */
+    uint32_t range_lo, range_hi;
+    bool caught;           /* stopped at an exception before its handler; continue delivers it */
 
     /* breakpoints */
     struct sh4_patch patch[SH4_MAX_SOFT_BREAKS];
     size_t npatches;
     struct sh4_ubc_channel ubc[SH4_UBC_CHANNELS];
     uint32_t catch_mask;   /* EXPEVT >> 5 bits asked for by the user */
+    uint32_t bar_seen[2];  /* BARA, BARB as last written */
+    uint8_t bamr_seen[2];
+    bool bar_known[2], bamr_known[2];
     bool semihosting;
-    bool syscall_pending;
 
     /* image */
     const struct image *image;
@@ -184,8 +193,48 @@ int sh4_agent_call(struct sh4_target *t, uint32_t addr, const uint32_t arg[3], u
 /* Writes code (16-bit units, host order) through the caches: O-cache line written back and dropped, I-cache
  * line invalidated. For patches: short. addr may be odd words, not odd bytes. */
 int sh4_agent_write_code(struct sh4_target *t, uint32_t addr, const uint16_t *insn, size_t n, struct err *err);
+/* What to add to a routine's offset so that it runs uncached (0 in ASERAM, the P2 alias in RAM). */
+uint32_t sh4_agent_uncached(const struct sh4_target *t);
+/* Requests (3 a line of 32 bytes) that make instruction fetch see what was stored at addr; returns how many. */
+size_t sh4_agent_coherent(struct sh4_target *t, uint32_t addr, size_t len, struct sh4_request *req);
+/* Puts code and data (words, at most SH4_OVERLAY_WORDS) into the agent's overlay area. *addr: where. */
+int sh4_agent_overlay(struct sh4_target *t, const uint32_t *words, size_t n, uint32_t *addr, struct err *err);
+enum { SH4_OVERLAY_WORDS = 24 };
 /* Writes back and drops the O-cache over a range and invalidates the whole I-cache: after loading code. */
 int sh4_agent_sync_caches(struct sh4_target *t, uint32_t addr, size_t len, struct err *err);
+
+/* ---- pieces of the driver ---- */
+int sh4_regs_load(struct sh4_target *t, struct err *err);   /* save area and trap registers from the agent */
+int sh4_regs_store(struct sh4_target *t, struct err *err);  /* what changed, back */
+int sh4_fpu_load(struct sh4_target *t, struct err *err);
+int sh4_fpu_store(struct sh4_target *t, struct err *err);
+uint32_t *sh4_reg_r(struct sh4_target *t, unsigned n);      /* r0-r15 as the program sees them now */
+uint32_t *sh4_reg_bank(struct sh4_target *t, unsigned bank, unsigned n);
+void sh4_enter_handler(struct sh4_target *t);               /* makes the state that of the exception's first handler instruction */
+int sh4_read_reg(struct target *t, unsigned n, uint8_t *buf, struct err *err);
+int sh4_write_reg(struct target *t, unsigned n, const uint8_t *buf, struct err *err);
+int sh4_read_mem(struct target *t, uint64_t addr, unsigned width, uint8_t *buf, size_t len, struct err *err);
+int sh4_write_mem(struct target *t, uint64_t addr, unsigned width, const uint8_t *buf, size_t len, struct err *err);
+int sh4_insert_bp(struct target *t, enum bp_kind kind, uint64_t addr, unsigned len, struct err *err);
+int sh4_remove_bp(struct target *t, enum bp_kind kind, uint64_t addr, unsigned len, struct err *err);
+struct sh4_patch *sh4_patch_at(struct sh4_target *t, uint32_t addr);
+int sh4_patch_set(struct sh4_target *t, struct sh4_patch *p, bool in_memory, struct err *err);
+int sh4_patches_remove_all(struct sh4_target *t, struct err *err);
+/* UBC as the user's channels want it, with channel A lent to a step if asked. */
+int sh4_ubc_program(struct sh4_target *t, bool step, struct err *err);
+bool sh4_needs_hooks(const struct sh4_target *t);
+int sh4_image_patch(struct sh4_target *t, bool in_memory, struct err *err); /* VBR instructions to their DBR twins */
+int sh4_set_image(struct target *t, const struct image *image, struct err *err);
+int sh4_step_start(struct sh4_target *t, struct err *err);  /* 1: done already (stop set), 0: runs */
+int sh4_leave(struct sh4_target *t, uint32_t lo, uint32_t hi, uint32_t step_pc, struct err *err); /* resume the agent's program */
+int sh4_counters_arm(struct target *t, const uint16_t code[2], struct err *err);
+int sh4_counters_read(struct target *t, struct counter_values *out, struct err *err);
+bool sh4_is_halted(struct sh4_target *t, struct err *err, const char *what);
+extern const struct target_reg sh4_target_regs[];
+enum { SH4_NREGS = 67 + 2 + 16 + 3, SH4_REG_PC = 16, SH4_REG_SP = 15 };
+extern const struct counter_event sh4_events[];
+extern const struct monitor_command sh4_monitor[];
+uint32_t sh4_canonical32(uint32_t addr);
 
 /* ---- memory without patch hiding (sh4_mem.c) ---- */
 int sh4_mem_read_raw(struct sh4_target *t, uint32_t addr, unsigned width, uint8_t *buf, size_t len,

@@ -1,0 +1,215 @@
+/* H-UDI over JTAG: commands, SDDR words, and the private status and ASERAM registers. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "probe/base/bytes.h"
+#include "probe/base/util.h"
+#include "targets/sh4/regs.h"
+#include "targets/sh4/sh4_priv.h"
+
+enum { PROBE_BITS = 96, PROBE_ONES = 32 };
+
+int sh4_link_init(struct sh4_link *l, struct probe *p, struct err *err)
+{
+    memset(l, 0, sizeof *l);
+    l->p = p;
+    l->jtag = p->driver->jtag;
+    l->ir = -1;
+    l->ops = calloc(SH4_LINK_BATCH, sizeof *l->ops);
+    l->tdi = calloc(SH4_LINK_BATCH, 4);
+    l->tdo = calloc(SH4_LINK_BATCH, 4);
+    if (!l->ops || !l->tdi || !l->tdo) {
+        sh4_link_fini(l);
+        return err_set(err, ERR_NOMEM, "close other programs", "JTAG link: no memory");
+    }
+    return 0;
+}
+
+void sh4_link_fini(struct sh4_link *l)
+{
+    free(l->ops);
+    free(l->tdi);
+    free(l->tdo);
+    l->ops = NULL;
+    l->tdi = l->tdo = NULL;
+}
+
+static int execute(struct sh4_link *l, size_t n, struct err *err)
+{
+    int ret = l->jtag->execute(l->p, l->ops, n, err);
+    if (ret < 0) {
+        l->ir = -1;
+        return err_prefix(err, ret, "JTAG");
+    }
+    return 0;
+}
+
+static bool bit(const uint8_t *b, unsigned i) { return b[i / 8] >> (i % 8) & 1; }
+
+/* The IR is as long as the zero behind PROBE_ONES ones comes out late; it ends full of ones: BYPASS. */
+static unsigned ir_length(const uint8_t *tdo)
+{
+    for (unsigned len = 2; len + PROBE_ONES < PROBE_BITS; len++) {
+        bool fits = !bit(tdo, len + PROBE_ONES);
+        for (unsigned i = len; fits && i < PROBE_BITS; i++)
+            fits = bit(tdo, i) == (i != len + PROBE_ONES);
+        if (fits)
+            return len;
+    }
+    return 0;
+}
+
+static int check_power(struct sh4_link *l, struct err *err)
+{
+    unsigned pins = 0, known = 0;
+    if (l->jtag->get_pins && l->jtag->get_pins(l->p, &pins, &known, NULL) == 0 &&
+        (known & JTAG_PIN_VTREF) && !(pins & JTAG_PIN_VTREF))
+        return err_set(err, ERR_NO_TARGET, "switch the board on; check pin VTref of the debug connector",
+                       "the adapter sees no target power");
+    return 0;
+}
+
+static int check_answer(const uint8_t *tdo, struct err *err)
+{
+    bool ones = false, zeros = false;
+    for (unsigned i = 0; i < PROBE_BITS; i++)
+        *(bit(tdo, i) ? &ones : &zeros) = true;
+    if (ones && zeros)
+        return 0;
+    return err_set(err, ERR_NO_TARGET,
+                   zeros ? "check power, the TDO and GND wires, and that nTRST is not held low"
+                         : "check power, the TDO wire (floating or shorted high) and the connector",
+                   "scanned %u bits through the IR: TDO stays %d", PROBE_BITS, ones);
+}
+
+static int measure_ir(struct sh4_link *l, struct err *err)
+{
+    uint8_t tdi[PROBE_BITS / 8], tdo[PROBE_BITS / 8] = { 0 };
+    memset(tdi, 0xFF, sizeof tdi);
+    tdi[PROBE_ONES / 8] = 0xFE;
+    l->ops[0] = jtag_reset();
+    l->ops[1] = jtag_ir(PROBE_BITS, tdi, tdo);
+    int ret = execute(l, 2, err);
+    if (ret < 0 || (ret = check_answer(tdo, err)) < 0)
+        return ret;
+    unsigned len = ir_length(tdo);
+    if (len == SH4_IR_BITS && bit(tdo, 0) && !bit(tdo, 1)) {
+        l->ir_bits = len;
+        return 0;
+    }
+    if (!len)
+        return err_set(err, ERR_NO_TARGET, "lower the wire clock; check TDI, TMS, TCK and GND",
+                       "scanned a pattern through the IR and it did not come back (got %08x%08x%08x)",
+                       le32(tdo + 8), le32(tdo + 4), le32(tdo));
+    return err_set(err, ERR_NO_TARGET, "is this an SH7750, alone in the JTAG chain?",
+                   "IR is %u bits long and captures ..%d%d, an SH7750's has %d and ..01", len, bit(tdo, 1),
+                   bit(tdo, 0), SH4_IR_BITS);
+}
+
+static int check_bypass(struct sh4_link *l, struct err *err)
+{
+    uint8_t tdi[5] = { 0xA5, 0x5A, 0xC3, 0x01, 0 }, tdo[5] = { 0 };
+    l->ops[0] = jtag_dr(33, tdi, tdo);
+    int ret = execute(l, 1, err);
+    if (ret < 0)
+        return ret;
+    uint32_t got = le32(tdo) >> 1 | (uint32_t)(tdo[4] & 1) << 31;
+    if (got != le32(tdi) || bit(tdo, 0))
+        return err_set(err, ERR_NO_TARGET, "lower the wire clock; check the wiring",
+                       "BYPASS is not one bit: sent %08x, got %08x", le32(tdi), got);
+    return 0;
+}
+
+int sh4_link_connect(struct sh4_link *l, struct err *err)
+{
+    l->ir = -1;
+    l->ir_bits = 0;
+    int ret = check_power(l, err);
+    if (ret == 0)
+        ret = measure_ir(l, err);
+    if (ret == 0)
+        ret = check_bypass(l, err);
+    if (ret == 0)
+        ret = sh4_link_command(l, SH4_TI_RESET_NEGATE, err);
+    return ret < 0 ? err_prefix(err, ret, "looking for the SH-4's H-UDI") : 0;
+}
+
+int sh4_link_command(struct sh4_link *l, unsigned ti, struct err *err)
+{
+    uint8_t ir[2], seen[2] = { 0 };
+    put_le16(ir, (uint16_t)(ti == SH4_TI_BYPASS ? 0xFFFF : ti << 8));
+    for (int tries = 0; tries < 4; tries++) {
+        l->ops[0] = jtag_ir(SH4_IR_BITS, ir, seen);
+        int ret = execute(l, 1, err);
+        if (ret < 0)
+            return ret;
+        l->ir = (int)ti;
+        /* Every IR scan begins with the captured ..01: a free check that the wire still answers. */
+        if ((le16(seen) & 3) == 1)
+            return 0;
+    }
+    l->ir = -1;
+    return err_set(err, ERR_NO_TARGET, "check power, clock and wiring; lower the wire clock",
+                   "IR scan for H-UDI command %02x captured %04x, not ..01", ti, le16(seen));
+}
+
+static int words_batch(struct sh4_link *l, const uint32_t *out, uint32_t *in, size_t n, struct err *err)
+{
+    for (size_t i = 0; i < n; i++) {
+        put_le32(l->tdi + 4 * i, out ? out[i] : SH4_AGENT_POLL);
+        l->ops[i] = jtag_dr(SH4_SDDR_BITS, l->tdi + 4 * i, l->tdo + 4 * i);
+        l->ops[i].idle_clocks = l->idle_clocks;
+    }
+    int ret = execute(l, n, err);
+    if (ret < 0)
+        return ret;
+    for (size_t i = 0; in && i < n; i++)
+        in[i] = le32(l->tdo + 4 * i);
+    l->scans += n;
+    return 0;
+}
+
+int sh4_link_words(struct sh4_link *l, const uint32_t *out, uint32_t *in, size_t n, struct err *err)
+{
+    for (size_t done = 0; done < n;) {
+        size_t part = MIN(n - done, (size_t)SH4_LINK_BATCH);
+        int ret = words_batch(l, out ? out + done : NULL, in ? in + done : NULL, part, err);
+        if (ret < 0)
+            return ret;
+        done += part;
+    }
+    return 0;
+}
+
+/* Selector i is shifted in while the value of selector i-1 comes out. */
+int sh4_link_status(struct sh4_link *l, const uint8_t *selectors, uint32_t *values, size_t n, struct err *err)
+{
+    uint32_t out[17], in[17];
+    if (n == 0 || n > 16)
+        return err_set(err, ERR_USAGE, "", "status read of %zu values", n);
+    int ret = sh4_link_command(l, SH4_TI_STATUS, err);
+    if (ret < 0)
+        return ret;
+    for (size_t i = 0; i <= n; i++)
+        out[i] = (uint32_t)selectors[i < n ? i : n - 1] << 3;
+    ret = sh4_link_words(l, out, in, n + 1, err);
+    if (ret < 0)
+        return ret;
+    memcpy(values, in + 1, n * sizeof *values);
+    ret = sh4_link_command(l, SH4_TI_STATUS_END, err);
+    return ret < 0 ? ret : sh4_link_command(l, SH4_TI_RESET_NEGATE, err);
+}
+
+int sh4_link_aseram(struct sh4_link *l, uint32_t offset, const uint32_t *words, size_t n, struct err *err)
+{
+    uint32_t out[SH4_ASERAM_SIZE / 4 + 1];
+    if (n == 0 || offset + 4 * n > SH4_ASERAM_SIZE)
+        return err_set(err, ERR_USAGE, "", "ASERAM write of %zu words at %x", n, offset);
+    int ret = sh4_link_command(l, SH4_TI_ASERAM_WRITE, err);
+    if (ret < 0)
+        return ret;
+    out[0] = (uint32_t)(offset + 4 * n - 2) << 16 | offset;
+    memcpy(out + 1, words, 4 * n);
+    ret = sh4_link_words(l, out, NULL, n + 1, err);
+    return ret < 0 ? ret : sh4_link_command(l, SH4_TI_RESET_NEGATE, err);
+}

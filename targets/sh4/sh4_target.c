@@ -1,0 +1,704 @@
+/* The SH-4 target: attach, halt, resume, poll, reset, detach. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "probe/base/bytes.h"
+#include "probe/base/util.h"
+#include "targets/sh4/isa.h"
+#include "targets/sh4/regs.h"
+#include "targets/sh4/sh4_priv.h"
+
+enum { SIGNAL_INT = 2, SIGNAL_ILL = 4, SIGNAL_TRAP = 5, SIGNAL_FPE = 8, SIGNAL_BUS = 10, SIGNAL_SEGV = 11 };
+#define BREAK_AGAIN_NS (20u * 1000000u)
+#define BREAK_LIMIT_NS (1000u * 1000000u)
+
+bool sh4_is_halted(struct sh4_target *t, struct err *err, const char *what)
+{
+    if (t->state == TARGET_HALTED)
+        return true;
+    err_set(err, t->state == TARGET_GONE ? ERR_NO_TARGET : ERR_STATE,
+            t->state == TARGET_GONE ? "check power and cable, then attach again" : "halt the target first",
+            "%s: the target is %s", what,
+            t->state == TARGET_GONE ? "gone" : t->state == TARGET_RUNNING ? "running" : "not attached");
+    return false;
+}
+
+static uint64_t now(struct sh4_target *t) { return t->link.jtag->now_ns(t->probe); }
+
+static int link_wait(struct sh4_target *t, uint64_t ns, struct err *err)
+{
+    return t->link.jtag->wait ? t->link.jtag->wait(t->probe, ns, err) : 0;
+}
+
+/* Losing the adapter or the board is a state, seen by every later call. */
+static int lost(struct sh4_target *t, int ret)
+{
+    if (ret == -ERR_USB || ret == -ERR_NO_TARGET)
+        t->state = TARGET_GONE;
+    return ret;
+}
+
+/* ---- why it stopped ---- */
+
+static int signal_of(uint32_t expevt)
+{
+    switch (expevt) {
+    case SH4_EXP_ILLEGAL: case SH4_EXP_SLOT_ILLEGAL: return SIGNAL_ILL;
+    case SH4_EXP_FPU: case SH4_EXP_FPU_DISABLED: case SH4_EXP_SLOT_FPU_DISABLED: return SIGNAL_FPE;
+    case SH4_EXP_ADDR_READ: case SH4_EXP_ADDR_WRITE: return SIGNAL_BUS;
+    case SH4_EXP_TRAPA: case SH4_EXP_USER_BREAK: return SIGNAL_TRAP;
+    default: return SIGNAL_SEGV;
+    }
+}
+
+static const char *exception_name(uint32_t expevt)
+{
+    switch (expevt) {
+    case SH4_EXP_TLB_MISS_READ: return "TLB miss on read";
+    case SH4_EXP_TLB_MISS_WRITE: return "TLB miss on write";
+    case SH4_EXP_INITIAL_WRITE: return "first write to a clean page";
+    case SH4_EXP_TLB_PROT_READ: return "TLB protection on read";
+    case SH4_EXP_TLB_PROT_WRITE: return "TLB protection on write";
+    case SH4_EXP_ADDR_READ: return "address error on read";
+    case SH4_EXP_ADDR_WRITE: return "address error on write";
+    case SH4_EXP_FPU: return "FPU exception";
+    case SH4_EXP_TRAPA: return "TRAPA";
+    case SH4_EXP_ILLEGAL: return "illegal instruction";
+    case SH4_EXP_SLOT_ILLEGAL: return "illegal instruction in a delay slot";
+    case SH4_EXP_FPU_DISABLED: return "FPU disabled";
+    case SH4_EXP_SLOT_FPU_DISABLED: return "FPU disabled, in a delay slot";
+    default: return "exception";
+    }
+}
+
+static void stop_is(struct sh4_target *t, enum stop_reason reason, int signal)
+{
+    memset(&t->stop, 0, sizeof t->stop);
+    t->stop.reason = reason;
+    t->stop.signal = signal;
+    t->stop.pc = t->pc;
+}
+
+/* TRAPA #34 as GDB's own simulator has it: r4 number, r5-r7 arguments; result r0, errno r1. */
+static void stop_semihosting(struct sh4_target *t)
+{
+    uint32_t number = *sh4_reg_r(t, 4);
+    if (number == 1) {
+        stop_is(t, STOP_EXIT, 0);
+        t->stop.exit_status = (int)(*sh4_reg_r(t, 5) & 0xFF);
+        return;
+    }
+    stop_is(t, STOP_SYSCALL, SIGNAL_TRAP);
+    t->stop.syscall.number = number;
+    for (unsigned i = 0; i < 3; i++)
+        t->stop.syscall.arg[i] = *sh4_reg_r(t, 5 + i);
+}
+
+/* 1: a stop to report; 0: the program's own business, run on from where t now says */
+static int classify_trapa(struct sh4_target *t)
+{
+    uint32_t number = t->trap[0] >> 2 & 0xFF;
+    struct sh4_patch *p = sh4_patch_at(t, t->pc - 2);
+    if (number == (SH4_BREAK_INSN & 0xFF)) {
+        if (p && p->in_memory) {
+            t->pc -= 2;
+            stop_is(t, STOP_SWBREAK, SIGNAL_TRAP);
+        } else {
+            stop_is(t, STOP_SIGNAL, SIGNAL_TRAP);
+            strcpy(t->stop.text, "TRAPA #32 compiled into the program");
+        }
+        return 1;
+    }
+    if (t->semihosting && number == 34) {
+        stop_semihosting(t);
+        return 1;
+    }
+    if (t->catch_mask >> (SH4_EXP_TRAPA >> 5) & 1) {
+        t->caught = true;
+        stop_is(t, STOP_SIGNAL, SIGNAL_TRAP);
+        snprintf(t->stop.text, sizeof t->stop.text, "TRAPA #%u", (unsigned)number);
+        return 1;
+    }
+    bool stepped = t->stepping && !t->step_then_go;
+    sh4_enter_handler(t);
+    if (stepped)
+        stop_is(t, STOP_STEP, SIGNAL_TRAP);
+    return stepped;
+}
+
+static int classify_user_break(struct sh4_target *t)
+{
+    uint32_t seen = t->save[SH4_SAVE_BRCR_SEEN];
+    bool match[2] = { REG_GET(seen, SH4_BRCR_CMFA) != 0, REG_GET(seen, SH4_BRCR_CMFB) != 0 };
+    bool stepped = t->stepping && match[0];
+    for (unsigned n = SH4_UBC_CHANNELS; n-- > 0;) {
+        struct sh4_ubc_channel *c = &t->ubc[n];
+        if (!match[n] || !c->used || (n == 0 && t->stepping))
+            continue;
+        if (c->kind == BP_HARD) {
+            stop_is(t, STOP_HWBREAK, SIGNAL_TRAP);
+            return 1;
+        }
+        stop_is(t, STOP_WATCH, SIGNAL_TRAP);
+        t->stop.watch_addr = c->addr;
+        t->stop.watch_kind = c->kind;
+        return 1;
+    }
+    if (stepped && t->step_then_go)
+        return 0;
+    stop_is(t, STOP_STEP, SIGNAL_TRAP);
+    return 1;
+}
+
+static int classify_exception(struct sh4_target *t)
+{
+    uint32_t expevt = t->trap[1];
+    if (expevt == SH4_EXP_USER_BREAK)
+        return classify_user_break(t);
+    if (expevt == SH4_EXP_TRAPA)
+        return classify_trapa(t);
+    if (t->catch_mask >> (expevt >> 5 & 31) & 1) {
+        t->caught = true;
+        stop_is(t, STOP_SIGNAL, signal_of(expevt));
+        snprintf(t->stop.text, sizeof t->stop.text, "%s (EXPEVT %03x)", exception_name(expevt), (unsigned)expevt);
+        return 1;
+    }
+    bool stepped = t->stepping && !t->step_then_go;
+    sh4_enter_handler(t);
+    if (stepped)
+        stop_is(t, STOP_STEP, SIGNAL_TRAP);
+    return stepped;
+}
+
+/* The agent is halted: take over its view. 1: a stop; 0: it must run on. */
+static int take_over(struct sh4_target *t, struct err *err)
+{
+    int ret = sh4_regs_load(t, err);
+    if (ret < 0)
+        return ret;
+    t->state = TARGET_HALTED;
+    t->pc = t->save[SH4_SAVE_SPC];
+    t->sr = t->save[SH4_SAVE_SSR];
+    t->r15 = t->sgr = t->save[SH4_SAVE_R15];
+    t->spc = t->pc;
+    t->ssr = t->sr;
+    t->own_spc = t->caught = false;
+    uint32_t vbr = t->save[SH4_SAVE_VBR];
+    if (vbr == t->agent_base + t->layout->hook_vbr || (t->trace_vbr && vbr == t->trace_vbr)) {
+        t->prog_vbr = t->save[SH4_SAVE_DBR];
+    } else {
+        t->prog_vbr = vbr;
+        if (!t->hooks)
+            t->prog_dbr = t->save[SH4_SAVE_DBR];
+    }
+    if (t->trace_halted) {
+        ret = t->trace_halted(t, err);
+        if (ret < 0)
+            return ret;
+    }
+    if (t->save[SH4_SAVE_KIND] == SH4_ENTRY_EXCEPTION)
+        return classify_exception(t);
+    stop_is(t, STOP_REQUEST, SIGNAL_INT);
+    if (REG_GET(t->sr, SH4_SR_BL))
+        strcpy(t->stop.text, "halted with SR.BL=1: SPC, SSR and SGR of the running handler are lost");
+    return 1;
+}
+
+/* What a step took out or changed is put back. */
+static int end_step(struct sh4_target *t, struct err *err)
+{
+    t->stepping = false;
+    t->range_lo = t->range_hi = 0;
+    if (!t->lifted)
+        return 0;
+    struct sh4_patch *p = sh4_patch_at(t, t->lifted);
+    t->lifted = 0;
+    return p ? sh4_patch_set(t, p, true, err) : 0;
+}
+
+/* ---- run control ---- */
+
+static int run_freely(struct sh4_target *t, struct err *err)
+{
+    int ret = sh4_ubc_program(t, false, err);
+    return ret < 0 ? ret : sh4_leave(t, 0, 0, 0, err);
+}
+
+/* Stopped or done with a step: what does the caller see? Returns as poll() does. */
+static int settle(struct sh4_target *t, struct target_stop *stop, struct err *err)
+{
+    int is_stop = take_over(t, err);
+    if (is_stop < 0)
+        return is_stop;
+    int ret = end_step(t, err);
+    t->step_then_go = false;
+    if (ret < 0)
+        return ret;
+    if (t->halt_wanted && !is_stop) {
+        stop_is(t, STOP_REQUEST, SIGNAL_INT);
+        is_stop = 1;
+    }
+    if (!is_stop) {
+        ret = run_freely(t, err);
+        return ret < 0 ? ret : 0;
+    }
+    t->halt_wanted = false;
+    *stop = t->stop;
+    return 1;
+}
+
+static int private_break(struct sh4_target *t, struct err *err)
+{
+    enum { TRIES = 20 };
+    static const uint8_t sr_sel[] = { SH4_STATUS_SR };
+    uint32_t sr = 0;
+    t->broke_with_bl = true;
+    /* A break taken with BL=1 costs the running handler its SPC and SSR: wait a little for BL=0. */
+    for (int i = 0; i < TRIES; i++) {
+        int ret = sh4_link_status(&t->link, sr_sel, &sr, 1, err);
+        if (ret < 0)
+            return ret;
+        t->broke_with_bl = REG_GET(sr, SH4_SR_BL) != 0;
+        if (!t->broke_with_bl)
+            break;
+        ret = link_wait(t, 50000, err);
+        if (ret < 0)
+            return ret;
+    }
+    return sh4_link_command(&t->link, SH4_TI_BREAK, err);
+}
+
+static int ask_break(struct sh4_target *t, struct err *err)
+{
+    t->break_at_ns = now(t);
+    return t->opt.allow_private ? private_break(t, err) : sh4_link_command(&t->link, SH4_TI_INTERRUPT, err);
+}
+
+static int op_halt(struct target *target, struct err *err)
+{
+    struct sh4_target *t = sh4_of(target);
+    if (t->state == TARGET_HALTED)
+        return 0;
+    if (t->state != TARGET_RUNNING)
+        return sh4_is_halted(t, err, "halt") ? 0 : t->state == TARGET_GONE ? -ERR_NO_TARGET : -ERR_STATE;
+    if (t->halt_wanted || t->stop_pending)
+        return 0;
+    t->halt_wanted = true;
+    t->halt_since_ns = now(t);
+    return lost(t, ask_break(t, err));
+}
+
+static int halt_failed(struct sh4_target *t, struct err *err)
+{
+    t->halt_wanted = false;
+    if (t->opt.allow_private)
+        return err_set(err, ERR_TIMEOUT, "is the CPU clocked and out of reset? try monitor reset halt",
+                       "halt: the CPU does not answer an ASE break (H-UDI command %02x)", SH4_TI_BREAK);
+    return err_set(err, ERR_TIMEOUT, "is the resident agent linked in and agent_init called? interrupts may be masked",
+                   "halt: no agent answers the H-UDI interrupt (command %02x)", SH4_TI_INTERRUPT);
+}
+
+/* A resident agent is known by the word behind its entry branch. */
+static int check_resident(struct sh4_target *t, struct err *err)
+{
+    uint32_t id[2];
+    int ret = sh4_agent_read(t, t->agent_base + 4, 4, id, 2, err);
+    if (ret < 0)
+        return ret;
+    if (id[0] == SH4_AGENT_ID && id[1] == SH4_AGENT_VERSION)
+        return 0;
+    return err_set(err, ERR_PROTOCOL, "link the agent that belongs to this program version",
+                   "agent at %08x: id %08x version %u, expected %08x version %u", t->agent_base, id[0], id[1],
+                   SH4_AGENT_ID, SH4_AGENT_VERSION);
+}
+
+static int seen_halted(struct sh4_target *t, struct err *err)
+{
+    bool known = t->layout != NULL;
+    int ret = t->trace_poll ? t->trace_poll(t, 0, err) : sh4_agent_halted(t, err);
+    if (ret > 0 && !known && t->layout == &sh4_agent_ram) {
+        int id = check_resident(t, err);
+        return id < 0 ? id : 1;
+    }
+    return ret;
+}
+
+static int poll_running(struct sh4_target *t, uint64_t max_ns, struct target_stop *stop, struct err *err)
+{
+    uint64_t end = now(t) + max_ns, slice = 5000;
+    for (;;) {
+        int ret = seen_halted(t, err);
+        if (ret < 0)
+            return ret;
+        if (ret > 0) {
+            ret = settle(t, stop, err);
+            if (ret)
+                return ret;
+            continue;
+        }
+        uint64_t at = now(t);
+        if (t->halt_wanted && at - t->halt_since_ns > BREAK_LIMIT_NS)
+            return halt_failed(t, err);
+        if (t->halt_wanted && at - t->break_at_ns > BREAK_AGAIN_NS && (ret = ask_break(t, err)) < 0)
+            return ret;
+        if (at >= end)
+            return 0;
+        ret = link_wait(t, MIN(slice, end - at), err);
+        if (ret < 0)
+            return ret;
+        slice = MIN(slice * 2, (uint64_t)500000);
+    }
+}
+
+static int op_poll(struct target *target, uint64_t max_ns, struct target_stop *stop, struct err *err)
+{
+    struct sh4_target *t = sh4_of(target);
+    if (t->stop_pending) {
+        t->stop_pending = false;
+        *stop = t->stop;
+        return 1;
+    }
+    if (t->state != TARGET_RUNNING)
+        return t->state == TARGET_GONE ? err_set(err, ERR_NO_TARGET, "check power and cable, then attach again",
+                                                 "the target is gone") : 0;
+    return lost(t, poll_running(t, max_ns, stop, err));
+}
+
+/* A step that was done on the host's side is a stop at once. */
+static int step(struct sh4_target *t, struct err *err)
+{
+    int ret = sh4_step_start(t, err);
+    if (ret <= 0)
+        return ret;
+    stop_is(t, STOP_STEP, SIGNAL_TRAP);
+    t->stop_pending = true;
+    return 0;
+}
+
+/* With BL=1 there is no break to use: the host steps until the range is left (or a limit, then poll goes on). */
+static int range_with_bl(struct sh4_target *t, const struct resume *how, struct err *err)
+{
+    enum { LIMIT = 10000 };
+    for (int i = 0; i < LIMIT && REG_GET(t->sr, SH4_SR_BL); i++) {
+        int ret = sh4_step_start(t, err);
+        if (ret < 0)
+            return ret;
+        if (t->pc < how->range_lo || t->pc >= how->range_hi || sh4_patch_at(t, t->pc))
+            break;
+    }
+    stop_is(t, sh4_patch_at(t, t->pc) ? STOP_SWBREAK : STOP_STEP, SIGNAL_TRAP);
+    t->stop_pending = true;
+    return 0;
+}
+
+static int go_on(struct sh4_target *t, struct err *err)
+{
+    struct sh4_patch *p = sh4_patch_at(t, t->pc);
+    bool hard = false;
+    for (unsigned n = 0; n < SH4_UBC_CHANNELS; n++)
+        hard = hard || (t->ubc[n].used && t->ubc[n].kind == BP_HARD && t->ubc[n].addr == t->pc);
+    if (!p && !hard)
+        return run_freely(t, err);
+    /* Standing on a breakpoint: off it with one step, the rest freely. */
+    t->step_then_go = true;
+    int ret = sh4_step_start(t, err);
+    if (ret <= 0)
+        return ret;
+    t->step_then_go = false;
+    return run_freely(t, err);
+}
+
+static int op_resume(struct target *target, const struct resume *how, struct err *err)
+{
+    struct sh4_target *t = sh4_of(target);
+    if (!sh4_is_halted(t, err, "resume"))
+        return t->state == TARGET_GONE ? -ERR_NO_TARGET : -ERR_STATE;
+    if (how->set_pc) {
+        t->pc = (uint32_t)how->pc;
+        t->caught = false;
+    }
+    t->alias_set = 0;
+    t->stop_pending = t->halt_wanted = t->step_then_go = false;
+    t->range_lo = t->range_hi = 0;
+    if (t->caught && how->kind == RESUME_CONTINUE) /* look taken; now the program's own handler gets it */
+        sh4_enter_handler(t);
+    t->caught = false;
+    if (how->kind == RESUME_CONTINUE)
+        return lost(t, go_on(t, err));
+    if (how->kind == RESUME_STEP)
+        return lost(t, step(t, err));
+    if (REG_GET(t->sr, SH4_SR_BL))
+        return lost(t, range_with_bl(t, how, err));
+    t->range_lo = (uint32_t)how->range_lo;
+    t->range_hi = (uint32_t)how->range_hi;
+    return lost(t, step(t, err));
+}
+
+/* ---- attach, reset, detach ---- */
+
+static int load_aseram(struct sh4_target *t, struct err *err)
+{
+    uint32_t words[SH4_ASERAM_SIZE / 4];
+    const uint8_t *code = sh4_agent_ase.code[t->base.big_endian];
+    for (size_t i = 0; i < ARRAY_LEN(words); i++)
+        words[i] = get32(code + 4 * i, t->base.big_endian);
+    int ret = sh4_link_aseram(&t->link, 0, words, ARRAY_LEN(words), err);
+    if (ret < 0)
+        return err_prefix(err, ret, "loading the agent into ASERAM");
+    t->ase_loaded = true;
+    return 0;
+}
+
+static void use_ase(struct sh4_target *t)
+{
+    t->layout = &sh4_agent_ase;
+    t->agent_base = SH4_ASERAM;
+}
+
+static int op_attach(struct target *target, struct err *err)
+{
+    struct sh4_target *t = sh4_of(target);
+    t->layout = NULL;
+    t->halt_wanted = t->stop_pending = t->stepping = t->hooks = false;
+    t->bar_known[0] = t->bar_known[1] = t->bamr_known[0] = t->bamr_known[1] = false;
+    t->vbr_patched = false;
+    int ret = sh4_link_connect(&t->link, err);
+    if (ret < 0)
+        return lost(t, ret);
+    /* An agent that waits already: a session before this one was lost while it stood at a breakpoint. */
+    ret = seen_halted(t, err);
+    if (ret < 0)
+        return lost(t, ret);
+    if (ret > 0) {
+        t->hooks = true;
+        ret = take_over(t, err);
+        return ret < 0 ? lost(t, ret) : 0;
+    }
+    t->layout = NULL;
+    if (t->opt.allow_private) {
+        use_ase(t);
+        ret = load_aseram(t, err);
+        if (ret < 0)
+            return lost(t, ret);
+    }
+    t->state = TARGET_RUNNING;
+    return 0;
+}
+
+static int halt_now(struct sh4_target *t, struct err *err)
+{
+    struct target_stop stop;
+    int ret = op_halt(&t->base, err);
+    while (ret == 0 && t->state == TARGET_RUNNING)
+        ret = MIN(op_poll(&t->base, BREAK_AGAIN_NS, &stop, err), 0);
+    return ret;
+}
+
+static int clean_target(struct sh4_target *t, struct err *err)
+{
+    int ret = end_step(t, err);
+    int bad = sh4_patches_remove_all(t, err);
+    t->ubc[0].used = t->ubc[1].used = false;
+    t->catch_mask = 0;
+    t->semihosting = t->stop_pending = false;
+    return ret < 0 ? ret : bad;
+}
+
+static int op_detach(struct target *target, struct err *err)
+{
+    struct sh4_target *t = sh4_of(target);
+    if (t->state == TARGET_DETACHED || t->state == TARGET_GONE)
+        return 0;
+    /* A target that ran undisturbed is left alone: no patch, no channel, nothing to undo. */
+    bool clean = !sh4_needs_hooks(t) && !t->hooks;
+    if (t->state == TARGET_RUNNING && clean) {
+        t->state = TARGET_DETACHED;
+        return sh4_link_command(&t->link, SH4_TI_BYPASS, err);
+    }
+    int ret = t->state == TARGET_HALTED ? 0 : halt_now(t, err);
+    if (ret == 0)
+        ret = clean_target(t, err);
+    if (ret == 0)
+        ret = run_freely(t, err);
+    if (ret < 0)
+        return lost(t, err_prefix(err, ret, "detach"));
+    t->state = TARGET_DETACHED;
+    return sh4_link_command(&t->link, SH4_TI_BYPASS, err);
+}
+
+static void forget_run(struct sh4_target *t)
+{
+    t->halt_wanted = t->stop_pending = t->stepping = t->step_then_go = t->hooks = false;
+    t->lifted = 0;
+    t->prog_dbr = 0;
+    t->bar_known[0] = t->bar_known[1] = t->bamr_known[0] = t->bamr_known[1] = false;
+    t->state = TARGET_RUNNING;
+}
+
+static int reset_halt(struct sh4_target *t, struct err *err)
+{
+    enum { TRIES = 100 };
+    int ret = 0;
+    use_ase(t);
+    if (!t->ase_loaded)
+        ret = load_aseram(t, err);
+    if (ret == 0)
+        ret = sh4_link_command(&t->link, SH4_TI_BOOT, err);
+    if (ret == 0)
+        ret = sh4_link_command(&t->link, SH4_TI_RESET_ASSERT, err);
+    if (ret == 0)
+        ret = link_wait(t, 1000000, err);
+    if (ret == 0)
+        ret = load_aseram(t, err); /* while the CPU is held; ends with reset-negate: the CPU starts */
+    if (ret < 0)
+        return ret;
+    forget_run(t);
+    for (int i = 0; i < TRIES; i++) {
+        ret = sh4_agent_halted(t, err);
+        if (ret < 0)
+            return ret;
+        if (ret) {
+            ret = take_over(t, err);
+            if (ret < 0)
+                return ret;
+            stop_is(t, STOP_RESET, SIGNAL_TRAP);
+            t->stop_pending = true;
+            return 0;
+        }
+        ret = link_wait(t, 100000, err);
+        if (ret < 0)
+            return ret;
+    }
+    return err_set(err, ERR_TIMEOUT, "is the CPU clocked? does this part accept the private command 80 (ASE boot)?",
+                   "reset halt: the CPU did not start in the agent");
+}
+
+static int op_reset(struct target *target, enum reset_mode mode, struct err *err)
+{
+    struct sh4_target *t = sh4_of(target);
+    if (t->state == TARGET_DETACHED || t->state == TARGET_GONE)
+        return sh4_is_halted(t, err, "reset") ? 0 : t->state == TARGET_GONE ? -ERR_NO_TARGET : -ERR_STATE;
+    if (mode == RESET_HALT && !t->opt.allow_private)
+        return err_set(err, ERR_UNSUPPORTED, "use monitor reset run, then halt; or allow the private commands",
+                       "reset halt needs the private H-UDI command 80 (ASE boot)");
+    if (t->opt.allow_private && (mode == RESET_HALT || sh4_needs_hooks(t))) {
+        int ret = reset_halt(t, err);
+        if (ret < 0 || mode == RESET_HALT)
+            return lost(t, ret);
+        t->stop_pending = false;
+        return lost(t, run_freely(t, err));
+    }
+    int ret = sh4_link_command(&t->link, SH4_TI_RESET_ASSERT, err);
+    if (ret == 0)
+        ret = link_wait(t, 1000000, err);
+    if (ret == 0)
+        ret = sh4_link_command(&t->link, SH4_TI_RESET_NEGATE, err);
+    if (ret == 0)
+        forget_run(t);
+    return lost(t, ret);
+}
+
+/* ---- the rest of the interface ---- */
+
+static enum target_state op_state(struct target *target) { return sh4_of(target)->state; }
+static uint64_t op_now(struct target *target) { return now(sh4_of(target)); }
+static uint64_t op_canonical(uint64_t addr) { return sh4_canonical32((uint32_t)addr); }
+
+static size_t op_memory_map(struct target *target, const struct memory_region **out)
+{
+    /* Everything but the boot ROM may be written; on-chip registers and the store queues are "RAM" to GDB. */
+    static const struct memory_region map[] = {
+        { 0x00000000, 0x00200000, MEMORY_ROM, 0 },  { 0x00200000, 0x7FE00000, MEMORY_RAM, 0 },
+        { 0x80000000, 0x00200000, MEMORY_ROM, 0 },  { 0x80200000, 0x1FE00000, MEMORY_RAM, 0 },
+        { 0xA0000000, 0x00200000, MEMORY_ROM, 0 },  { 0xA0200000, 0x5FE00000, MEMORY_RAM, 0 },
+    };
+    (void)target;
+    *out = map;
+    return ARRAY_LEN(map);
+}
+
+static int op_semihosting(struct target *target, bool on, struct err *err)
+{
+    (void)err;
+    sh4_of(target)->semihosting = on;
+    return 0;
+}
+
+static int op_syscall_return(struct target *target, int64_t result, int32_t error, struct err *err)
+{
+    struct sh4_target *t = sh4_of(target);
+    if (!sh4_is_halted(t, err, "system call"))
+        return -ERR_STATE;
+    *sh4_reg_r(t, 0) = (uint32_t)result;
+    *sh4_reg_r(t, 1) = (uint32_t)error;
+    return 0;
+}
+
+static void op_close(struct target *target)
+{
+    struct sh4_target *t = target ? sh4_of(target) : NULL;
+    if (!t)
+        return;
+    if (t->trace_close)
+        t->trace_close(t);
+    sh4_link_fini(&t->link);
+    free(t->vbr_sites);
+    free(t);
+}
+
+static const struct target_ops table = {
+    .name = "sh7750", .gdb_arch = "sh4", .regs = sh4_target_regs, .nregs = SH4_NREGS, .pc_reg = SH4_REG_PC,
+    .sp_reg = SH4_REG_SP, .bp_size = 2, .canonical = op_canonical, .attach = op_attach, .detach = op_detach,
+    .state = op_state, .halt = op_halt, .resume = op_resume, .poll = op_poll, .reset = op_reset,
+    .read_reg = sh4_read_reg, .write_reg = sh4_write_reg, .read_mem = sh4_read_mem, .write_mem = sh4_write_mem,
+    .insert_bp = sh4_insert_bp, .remove_bp = sh4_remove_bp, .memory_map = op_memory_map,
+    .monitor = sh4_monitor, .events = sh4_events, .default_events = { 0x23, 0x08 },
+    .counters_arm = sh4_counters_arm, .counters_read = sh4_counters_read, .semihosting = op_semihosting,
+    .syscall_return = op_syscall_return, .trace = NULL, .now_ns = op_now, .set_image = sh4_set_image,
+    .close = op_close,
+};
+
+const struct target_ops *sh4_target_ops(void) { return &table; }
+
+static const char *variant_name(const char *name)
+{
+    static const char *const known[] = { "sh7750", "sh7091" };
+    for (size_t i = 0; name && i < ARRAY_LEN(known); i++)
+        if (!strcmp(name, known[i]))
+            return known[i];
+    return name ? NULL : known[0];
+}
+
+int sh4_open(struct probe *p, const struct sh4_options *opt, struct target **out, struct err *err)
+{
+    const char *name = variant_name(opt ? opt->variant : NULL);
+    if (!name)
+        return err_set(err, ERR_USAGE, "sh7750 or sh7091", "no SH-4 part \"%s\" is known", opt->variant);
+    if (!p->driver->jtag)
+        return err_set(err, ERR_UNSUPPORTED, "use an adapter with JTAG", "%s has no JTAG pins", p->name);
+    struct sh4_target *t = calloc(1, sizeof *t);
+    if (!t)
+        return err_set(err, ERR_NOMEM, "close other programs", "SH-4 target: no memory");
+    if (opt)
+        t->opt = *opt;
+    t->opt.variant = name;
+    t->opt.agent_ram = t->opt.agent_ram ? t->opt.agent_ram : SH4_AGENT_RAM_DEFAULT;
+    t->opt.agent_ram_bytes = t->opt.agent_ram_bytes ? t->opt.agent_ram_bytes : SH4_AGENT_RAM_BYTES;
+    t->ops = table;
+    t->ops.name = name;
+    t->base.ops = &t->ops;
+    t->base.big_endian = t->opt.big_endian;
+    t->probe = p;
+    t->nonce = 0x2545F491;
+    int ret = sh4_link_init(&t->link, p, err);
+    uint32_t hz;
+    if (ret == 0 && t->opt.tck_hz && p->driver->jtag->set_clock)
+        ret = p->driver->jtag->set_clock(p, t->opt.tck_hz, &hz, err);
+    if (ret < 0) {
+        op_close(&t->base);
+        return ret;
+    }
+    *out = &t->base;
+    return 0;
+}
