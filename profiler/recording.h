@@ -31,7 +31,6 @@ struct recording_header {
     size_t nstops;
     enum irq_filter irq_filter; /* `auto` is applied by the host: on replay, too */
     uint64_t max_passes;        /* 0: no limit */
-    bool icache_enabled;
     bool address_cached;        /* as profile_info.cache_by_address */
     uint64_t canonical_mask;    /* address bits that tell addresses apart; 0: all (for information) */
 };
@@ -41,6 +40,7 @@ struct recording_end {
     uint64_t events;
     uint64_t target_cycles, agent_cycles, host_ns;
     uint64_t lost;      /* by the target driver's account */
+    bool icache_enabled;/* of the target, at the end: a program may enable it after the recording began */
     char note[192];
 };
 

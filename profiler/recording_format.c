@@ -208,7 +208,6 @@ static void put_header_lines(FILE *f, const struct recording_header *h)
         put_number(f, "stop", h->stops[i]);
     put_number(f, "irq_filter", h->irq_filter);
     put_number(f, "max_passes", h->max_passes);
-    put_number(f, "icache_enabled", h->icache_enabled);
     put_number(f, "address_cached", h->address_cached);
     put_number(f, "canonical_mask", h->canonical_mask);
 }
@@ -240,6 +239,7 @@ char *recording_end_text(const struct recording_end *e)
     put_number(f, "agent_cycles", e->agent_cycles);
     put_number(f, "host_ns", e->host_ns);
     put_number(f, "lost", e->lost);
+    put_number(f, "icache_enabled", e->icache_enabled);
     put_text(f, "note", e->note);
     if (fclose(f) != 0) {
         free(text);
@@ -380,8 +380,6 @@ static bool header_value(const char *key, char *value, struct arena *a, struct r
         return header_filter(value, h);
     if (!strcmp(key, "max_passes"))
         return to_u64(value, &h->max_passes);
-    if (!strcmp(key, "icache_enabled"))
-        return header_flag(value, &h->icache_enabled);
     if (!strcmp(key, "address_cached"))
         return header_flag(value, &h->address_cached);
     if (!strcmp(key, "canonical_mask"))
@@ -409,6 +407,8 @@ int recording_parse_end(char *text, struct recording_end *e, struct err *err)
         for (size_t i = 0; ok && i < sizeof numbers / sizeof *numbers; i++)
             if (!strcmp(key, numbers[i].key))
                 ok = to_u64(value, numbers[i].to);
+        if (ok && !strcmp(key, "icache_enabled"))
+            ok = header_flag(value, &e->icache_enabled);
         if (ok && !strcmp(key, "note"))
             snprintf(e->note, sizeof e->note, "%s", value);
         if (!ok)

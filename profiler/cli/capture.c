@@ -101,7 +101,7 @@ static void info_from_recording(const struct recording *r, const struct symbols 
     const struct recording_end *end = recording_end_info(r);
     *info = (struct profile_info){
         .target = h->target, .probe = h->probe, .elf = h->elf, .counter = { h->counter[0], h->counter[1] },
-        .when = h->when, .icache_enabled = h->icache_enabled, .cache_by_address = h->address_cached,
+        .when = h->when, .cache_by_address = h->address_cached,
         .build_id_len = h->build_id_len,
     };
     memcpy(info->build_id, h->build_id, h->build_id_len);
@@ -111,6 +111,7 @@ static void info_from_recording(const struct recording *r, const struct symbols 
         info->target_cycles = end->target_cycles;
         info->agent_cycles = end->agent_cycles;
         info->host_ns = end->host_ns;
+        info->icache_enabled = end->icache_enabled;
         info->note = *end->note ? end->note : NULL;
     }
 }
