@@ -1,13 +1,141 @@
-#include <stdio.h>
+/* probeprof: the composition root. Builds the parts, owns them, and is the only place that exits. */
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdlib.h>
 #include <string.h>
 
-/* The program; commands land as their layers do. */
-int main(int argc, char **argv)
+#include "probe/base/util.h"
+#include "profiler/cli/boards.h"
+#include "profiler/cli/command.h"
+#include "profiler/nearest.h"
+
+static int run_version(struct cli *cli, int argc, char **argv, struct err *err);
+static int run_help(struct cli *cli, int argc, char **argv, struct err *err);
+
+static const struct opt no_opts[] = { { NULL, 0, NULL, NULL, 0 } };
+static const struct command command_version = {
+    "version", "version", "print the version", no_opts, "Example:\n  probeprof version\n", run_version,
+};
+static const struct command command_help_cmd = {
+    "help", "help [COMMAND]", "print help on a command", no_opts, "Example:\n  probeprof help run\n", run_help,
+};
+static const struct command *const commands[] = {
+    &command_run, &command_report, &command_events, &command_list, &command_version, &command_help_cmd,
+};
+
+void command_help(const struct command *c, FILE *out)
 {
-    if (argc > 1 && !strcmp(argv[1], "version")) {
-        printf("probeprof 0.1.0\n");
+    fprintf(out, "usage: probeprof %s\n\n%s\n", c->usage, c->summary);
+    if (c->opts[0].name) {
+        fprintf(out, "\nOptions:\n");
+        opts_help(c->opts, out);
+    }
+    fprintf(out, "\n%s", c->text);
+}
+
+void cli_warn(struct cli *cli, const char *fmt, ...)
+{
+    va_list ap;
+    va_start(ap, fmt);
+    fputs("probeprof: ", cli->err_out);
+    vfprintf(cli->err_out, fmt, ap);
+    fputc('\n', cli->err_out);
+    va_end(ap);
+}
+
+static const struct command *find_command(const char *name)
+{
+    for (size_t i = 0; i < ARRAY_LEN(commands); i++)
+        if (!strcmp(commands[i]->name, name))
+            return commands[i];
+    return NULL;
+}
+
+static int unknown_command(const char *name, struct err *err)
+{
+    struct nearest near = { .wanted = name };
+    char hint[NEAREST_TEXT];
+    for (size_t i = 0; i < ARRAY_LEN(commands); i++)
+        nearest_offer(&near, commands[i]->name);
+    return err_set(err, ERR_USAGE, nearest_text(&near, "`probeprof help` lists the commands", hint, sizeof hint),
+                   "there is no command '%s'", name);
+}
+
+static void overview(FILE *out)
+{
+    fprintf(out, "usage: probeprof [COMMAND] [OPTIONS]\n\n"
+                 "Debugs and profiles SH-4 boards: serves GDB, traces calls with the performance counters.\n\n"
+                 "Commands:\n");
+    for (size_t i = 0; i < ARRAY_LEN(commands); i++)
+        fprintf(out, "  %-10s %s%s\n", commands[i]->name, commands[i]->summary,
+                commands[i] == &command_run ? " (what happens without a command)" : "");
+    fprintf(out, "\nExample, in a folder whose probeprof.conf names the ELF and the adapter:\n"
+                 "  probeprof --start main+8 --stop 0x0C010030\n"
+                 "\n`probeprof help COMMAND` tells more.\n");
+}
+
+static int run_version(struct cli *cli, int argc, char **argv, struct err *err)
+{
+    if (argc > 1)
+        return err_set(err, ERR_USAGE, "probeprof version", "version: unexpected argument '%s'", argv[1]);
+    fprintf(cli->out, "probeprof %s\n", PROBEPROF_VERSION);
+    return 0;
+}
+
+static int run_help(struct cli *cli, int argc, char **argv, struct err *err)
+{
+    if (argc < 2) {
+        overview(cli->out);
         return 0;
     }
-    fprintf(stderr, "probeprof: no such command\n  try: probeprof version\n");
-    return 2;
+    const struct command *c = find_command(argv[1]);
+    if (!c)
+        return unknown_command(argv[1], err);
+    command_help(c, cli->out);
+    return 0;
+}
+
+static bool wants_help(int argc, char **argv)
+{
+    for (int i = 1; i < argc && strcmp(argv[i], "--"); i++)
+        if (!strcmp(argv[i], "--help") || !strcmp(argv[i], "-h"))
+            return true;
+    return false;
+}
+
+/* "probeprof --start ..." is "probeprof run --start ...": argv is shifted so that argv[0] names the command. */
+static int dispatch(struct cli *cli, int argc, char **argv, struct err *err)
+{
+    if (argc > 1 && (!strcmp(argv[1], "--version") || !strcmp(argv[1], "-V")))
+        return run_version(cli, 1, argv, err);
+    if (argc > 1 && wants_help(2, argv) && argc == 2)
+        return run_help(cli, 1, argv, err);
+    const struct command *c = &command_run;
+    int skip = 0;
+    if (argc > 1 && argv[1][0] != '-') {
+        skip = 1;
+        c = find_command(argv[1]);
+        if (!c)
+            return unknown_command(argv[1], err);
+    }
+    if (wants_help(argc - skip, argv + skip)) {
+        command_help(c, cli->out);
+        return 0;
+    }
+    return c->run(cli, argc - skip, argv + skip, err);
+}
+
+int main(int argc, char **argv)
+{
+    struct cli cli = { .out = stdout, .err_out = stderr, .probe_env = getenv("PROBEPROF_PROBE"), .boards = boards() };
+    struct err err = { .code = ERR_OK };
+    int ret = dispatch(&cli, argc, argv, &err);
+    if (ret >= 0 && fflush(stdout) != 0)
+        ret = err_set(&err, ERR_IO, "is the disk full, or the reader gone?", "writing standard output failed");
+    if (ret >= 0)
+        return 0;
+    fprintf(stderr, "probeprof: %s\n", err.what);
+    if (*err.hint)
+        fprintf(stderr, "  hint: %s\n", err.hint);
+    return err.code == ERR_USAGE ? 2 : 1;
 }

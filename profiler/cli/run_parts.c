@@ -154,13 +154,23 @@ static int open_profile(struct run *r, const struct trace_config *trace, struct 
     return ret;
 }
 
+/* Whether --probe names a driver at all; if not, probe_open() says so best. */
+static bool known_driver(const char *probe)
+{
+    size_t len = strcspn(probe, ":");
+    for (const struct probe_driver *const *d = probe_drivers(); *d; d++)
+        if (strlen((*d)->name) == len && !strncmp((*d)->name, probe, len))
+            return true;
+    return false;
+}
+
 int run_parts(struct run *r, struct err *err)
 {
     struct trace_config trace;
     r->log = (struct log){ .enabled = r->set.log, .write = write_log, .ctx = r->cli->err_out };
     r->when = time(NULL);
-    if (!*r->set.probe)
-        return probe_open("", &(struct probe_config){ .spec = "", .boards = r->cli->boards }, &r->probe, err);
+    if (!known_driver(r->set.probe))
+        return probe_open(r->set.probe, &(struct probe_config){ .spec = "", .boards = r->cli->boards }, &r->probe, err);
     int ret = decide_profile(r, err);
     if (ret == 0)
         ret = part_choose(r->set.target, r->set.probe, &r->part, err);
