@@ -231,7 +231,7 @@ static void on_start(struct calltree *t, const struct event *e)
     t->has_c1 = t->has_c2 = t->has_cycles = false;
     t->last_pc = 0;
     stacks_clear(t);
-    stack_context(t, e);
+    t->cur->context = e->context;
     if (e->flags & EVENT_HAS_C1)
         step(t, e->c1, &t->c1, &t->has_c1);
     if (e->flags & EVENT_HAS_C2)
@@ -352,10 +352,13 @@ static bool feed_unplaced(struct calltree *t, const struct event *e)
     if (e->kind == EVENT_LOST || !positioned(e))
         return t->node != CALLTREE_NONE;
     if (t->node == CALLTREE_NONE) {
+        t->cur->context = e->context;
         stack_open_root(t, e->flags & EVENT_HAS_PC ? e->pc : 0, e, true);
         return true;
     }
     charge(t, e);
+    if (e->context != t->cur->context)
+        stack_context(t, e);
     t->gap = false;
     stack_relocate(t, e);
     return true;
@@ -369,8 +372,6 @@ static void feed_one(struct calltree *t, const struct event *e)
     }
     if (__builtin_expect(e->kind == EVENT_SAMPLE, 0))
         on_sample(t, e);
-    if (__builtin_expect(e->context != t->cur->context, 0))
-        stack_context(t, e);
     if (__builtin_expect(t->gap || t->node == CALLTREE_NONE, 0) && !feed_unplaced(t, e)) {
         if (e->kind == EVENT_LOST)
             on_lost(t, e);
@@ -379,6 +380,8 @@ static void feed_one(struct calltree *t, const struct event *e)
         return;
     }
     charge(t, e);
+    if (__builtin_expect(e->context != t->cur->context, 0) && positioned(e))
+        stack_context(t, e);
     if (__builtin_expect(e->flags & EVENT_DOUBTFUL, 0))
         dispatch_doubtful(t, e);
     else

@@ -40,7 +40,7 @@ typedef bool calltree_resolve(void *ctx, uint64_t addr, struct calltree_range *o
 struct calltree_config {
     calltree_resolve *resolve; /* NULL: no symbols */
     void *resolve_ctx;         /* for symbols_range(): the struct symbols, open as long as the tree is fed */
-    uint32_t max_nodes;        /* 0: 1 Mi. 80 bytes each. */
+    uint32_t max_nodes;        /* 0: 1 Mi. 64 bytes each. */
     uint32_t max_depth;        /* frames per stack; 0: 4096. Deeper calls are charged to the deepest frame. */
     uint32_t max_stacks;       /* tasks followed at once; 0: 64. The one unused longest is forgotten. */
 };

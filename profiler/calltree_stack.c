@@ -210,26 +210,30 @@ static uint32_t call_below(const struct stack *s, uint32_t i)
     return i;
 }
 
-/* Can sp be one seen inside frame i, with the frames above it gone? */
-static bool sp_inside(const struct stack *s, uint32_t i, const struct event *e)
-{
-    const struct frame *f = &s->frames[i];
-    if (f->kind != FRAME_ROOT && sp_known(f, e) && (int32_t)(e->sp - f->sp) > SP_PUSHED_EARLY)
-        return false;
-    if (i + 1 == s->depth)
-        return true;
-    const struct frame *above = &s->frames[i + 1];
-    if (!sp_known(above, e) || above->untraced)
-        return true;
-    return (int32_t)(e->sp - above->sp) >= -SP_POPPED_LATE;
-}
-
 static bool sp_far(const struct stack *s, const struct event *e)
 {
     if (!s->has_sp || !(e->flags & EVENT_HAS_SP))
         return false;
     int32_t d = (int32_t)(e->sp - s->last_sp);
     return d > SP_SAME_STACK || d < -SP_SAME_STACK;
+}
+
+/* Can sp be one seen inside frame i, with the frames above it gone? A function that is returned to has made a
+ * call, so it has at least its own return address on the stack: then sp is below what it was on entry. That
+ * tells apart the activations of a recursive function. */
+static bool sp_inside(const struct stack *s, uint32_t i, const struct event *e)
+{
+    const struct frame *f = &s->frames[i];
+    int32_t above_entry = e->kind == EVENT_RETURN ? -1 : SP_PUSHED_EARLY;
+    bool entry_known = f->kind != FRAME_ROOT && sp_known(f, e);
+    if (entry_known ? (int32_t)(e->sp - f->sp) > above_entry : sp_far(s, e))
+        return false;
+    if (i + 1 == s->depth)
+        return !sp_far(s, e);
+    const struct frame *above = &s->frames[i + 1];
+    if (!sp_known(above, e) || above->untraced)
+        return true;
+    return (int32_t)(e->sp - above->sp) >= -SP_POPPED_LATE;
 }
 
 /* Innermost frame in [0, below) that runs the function of addr; -1 if none. */
@@ -261,20 +265,27 @@ static struct stack *stack_of(const struct calltree *t, uint64_t addr, const str
 
 /* ---- contexts the target names itself ---- */
 
-void stack_context(struct calltree *t, const struct event *e)
+static void choose_context(struct calltree *t, uint32_t context)
 {
-    if (e->context == t->cur->context)
-        return;
     for (uint32_t i = 0; i < t->nstacks; i++)
-        if (t->stacks[i].depth && t->stacks[i].context == e->context) {
+        if (t->stacks[i].depth && t->stacks[i].context == context) {
             switch_to(t, &t->stacks[i]);
             return;
         }
-    if (t->cur->depth == 0) {
-        t->cur->context = e->context;
-        return;
-    }
-    stack_new(t, e->context);
+    if (t->cur->depth == 0)
+        t->cur->context = context;
+    else
+        stack_new(t, context);
+}
+
+/* A context not seen before begins where its first event is. */
+void stack_context(struct calltree *t, const struct event *e)
+{
+    choose_context(t, e->context);
+    if (t->cur->depth)
+        settle(t);
+    else if (t->node != CALLTREE_NONE && !t->gap)
+        stack_open_root(t, e->flags & EVENT_HAS_PC ? e->pc : 0, e, false);
 }
 
 /* ---- arriving somewhere without a matching frame ---- */
@@ -437,7 +448,11 @@ static void tail_call(struct calltree *t, const struct event *e)
         }
     uint32_t node = tree_child(t, t->node, e->target);
     t->nodes[node].hits++;
-    push(t, node, FRAME_TAIL);
+    struct frame *f = push(t, node, FRAME_TAIL);
+    if (f && s->frames[first].kind == FRAME_CALL) {
+        f->sp = s->frames[first].sp;
+        f->has_sp = s->frames[first].has_sp;
+    }
 }
 
 static bool return_fast(struct calltree *t, const struct event *e);
@@ -633,8 +648,8 @@ static bool rte_moved(struct calltree *t, const struct event *e)
     for (uint32_t i = s->depth; i-- > 1;) {
         if (s->frames[i].kind != FRAME_HANDLER)
             continue;
-        bool same = tree_same_function(t, s->frames[i - 1].node, e->target) ||
-                    e->target - s->frames[i].from <= SLOT_BYTES;
+        bool same = !sp_far(s, e) && (tree_same_function(t, s->frames[i - 1].node, e->target) ||
+                                      e->target - s->frames[i].from <= SLOT_BYTES);
         if (!sp_fits(&s->frames[i], e) && !same)
             return false;
         close_to(t, i);

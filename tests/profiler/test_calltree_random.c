@@ -1,0 +1,577 @@
+/* Random programs: a small machine with tasks, interrupts, recursion, tail calls and longjmp runs, gives
+ * events, and keeps its own account of who spent what on which call path, from what really happened and not from
+ * the events. The call tree must come to the same account, node by node. */
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "probe/base/util.h"
+#include "profiler/calltree.h"
+#include "profiler/profile.h"
+#include "tests/profiler/sink.h"
+
+enum {
+    NFUNCTIONS = 12,
+    NHANDLERS = 3,        /* the last functions are handlers */
+    NTASKS = 4,
+    FUNCTION_BYTES = 0x400,
+    CODE = 0x8C010000,
+    STACKS = 0x8C800000,
+    STACK_BYTES = 0x40000,
+    MAX_DEPTH = 40,
+    MAX_EVENTS = 4000,
+    MAX_TRUTH = 200000
+};
+
+enum entered { BY_START, BY_CALL, BY_TAIL, BY_INTERRUPT };
+
+/* What really is on a stack. */
+struct activation {
+    int function;
+    enum entered how;
+    uint32_t entry_sp;
+    uint32_t resume;  /* return address, or interrupted pc */
+    int truth;
+};
+
+struct task {
+    bool begun, preempted;
+    struct activation act[MAX_DEPTH + 4];
+    int depth;
+    uint32_t top; /* of its memory */
+};
+
+/* The machine's own account: a node per path. */
+struct truth {
+    int parent, function;
+    bool handler;
+    uint64_t hits, c1, c2;
+};
+
+struct machine {
+    uint64_t seed;
+    struct task task[NTASKS];
+    int now;
+    struct truth *truth;
+    int ntruth;
+    uint64_t c1, c2, cycles;
+    struct event *event;
+    int *after; /* per event: account node on top when its deed was done, -1 if another event of it follows */
+    size_t nevents;
+};
+
+static uint32_t function_low(int f)
+{
+    return CODE + (uint32_t)f * FUNCTION_BYTES;
+}
+
+/* Every function has its own size of frame; all keep at least a return address. */
+static uint32_t frame_bytes(int f)
+{
+    return 4 + 4 * (uint32_t)(f * 5 % 13);
+}
+
+static bool resolve(void *ctx, uint64_t addr, struct calltree_range *out)
+{
+    (void)ctx;
+    if (addr < CODE || addr >= function_low(NFUNCTIONS))
+        return false;
+    out->low = CODE + (addr - CODE) / FUNCTION_BYTES * FUNCTION_BYTES;
+    out->high = out->low + FUNCTION_BYTES;
+    out->id = out->low;
+    return true;
+}
+
+/* ---- the account ---- */
+
+static int account(struct machine *m, int parent, int function, bool handler)
+{
+    for (int i = 0; i < m->ntruth; i++)
+        if (m->truth[i].parent == parent && m->truth[i].function == function && m->truth[i].handler == handler)
+            return i;
+    assert_true(m->ntruth < MAX_TRUTH);
+    m->truth[m->ntruth] = (struct truth){ .parent = parent, .function = function, .handler = handler };
+    return m->ntruth++;
+}
+
+static struct task *task(struct machine *m)
+{
+    return &m->task[m->now];
+}
+
+static struct activation *top(struct machine *m)
+{
+    return &task(m)->act[task(m)->depth - 1];
+}
+
+/* The program runs for a while in the function on top. */
+static void work(struct machine *m)
+{
+    uint64_t d1 = below(&m->seed, 100), d2 = below(&m->seed, 3);
+    struct truth *t = &m->truth[top(m)->truth];
+    t->c1 += d1;
+    t->c2 += d2;
+    m->c1 += d1;
+    m->c2 += d2;
+    m->cycles += d1 + 30;
+}
+
+static void enter(struct machine *m, int function, enum entered how, uint32_t sp, uint32_t resume, bool hit)
+{
+    struct task *t = task(m);
+    int parent = how == BY_CALL || how == BY_TAIL ? top(m)->truth : -1;
+    t->act[t->depth] = (struct activation){ function, how, sp, resume, 0 };
+    t->act[t->depth].truth = account(m, parent, function, how == BY_INTERRUPT);
+    m->truth[t->act[t->depth].truth].hits += hit;
+    t->depth++;
+}
+
+/* ---- what the target reports ---- */
+
+static void emit(struct machine *m, enum event_kind kind, uint32_t pc, uint32_t target, uint32_t sp)
+{
+    m->after[m->nevents] = -1;
+    struct event *e = &m->event[m->nevents++];
+    *e = (struct event){ .kind = (uint8_t)kind, .pc = pc, .target = target, .sp = sp, .c1 = m->c1, .c2 = m->c2,
+                         .time_cycles = m->cycles };
+    e->flags = EVENT_HAS_PC | EVENT_HAS_TARGET | EVENT_HAS_C1 | EVENT_HAS_C2 | EVENT_HAS_SP | EVENT_HAS_TIME;
+}
+
+static uint32_t body_sp(const struct activation *a)
+{
+    return a->entry_sp - frame_bytes(a->function);
+}
+
+/* A call instruction in the function on top: one of sixteen, so that recursion meets the same site often. */
+static uint32_t call_site(struct machine *m)
+{
+    return function_low(top(m)->function) + 0x40 + 8 * below(&m->seed, 16);
+}
+
+/* What a delay slot has left on the stack. */
+static uint32_t late_pop(struct machine *m)
+{
+    return 4 * below(&m->seed, 4);
+}
+
+/* ---- what programs do ---- */
+
+static void do_call(struct machine *m)
+{
+    int f = (int)below(&m->seed, NFUNCTIONS - NHANDLERS);
+    uint32_t site = call_site(m), sp = body_sp(top(m));
+    if (task(m)->depth >= MAX_DEPTH)
+        return;
+    emit(m, EVENT_CALL, site, function_low(f), sp);
+    enter(m, f, BY_CALL, sp, site + 4, true);
+}
+
+/* Where the function on top returns to: jumped-to functions have their caller's return address. */
+static int base_of_chain(const struct task *t)
+{
+    int i = t->depth - 1;
+    while (t->act[i].how == BY_TAIL)
+        i--;
+    return i;
+}
+
+static void do_return(struct machine *m)
+{
+    struct task *t = task(m);
+    int base = base_of_chain(t);
+    if (t->act[base].how != BY_CALL)
+        return;
+    emit(m, EVENT_RETURN, function_low(top(m)->function) + 0x20, t->act[base].resume,
+         t->act[base].entry_sp - late_pop(m));
+    t->depth = base;
+}
+
+/* Profiling began in the middle: the caller, unknown so far, becomes the root. */
+static void do_leave_root(struct machine *m)
+{
+    struct task *t = task(m);
+    int f = (int)below(&m->seed, NFUNCTIONS - NHANDLERS);
+    if (t->depth != 1 || t->act[0].how != BY_START || t->act[0].entry_sp + 64 > t->top)
+        return;
+    emit(m, EVENT_RETURN, function_low(top(m)->function) + 0x20, function_low(f) + 0x100, t->act[0].entry_sp - 4);
+    t->depth = 0;
+    enter(m, f, BY_START, t->act[0].entry_sp + 32, 0, false);
+}
+
+static void do_tail(struct machine *m)
+{
+    struct task *t = task(m);
+    int f = (int)below(&m->seed, NFUNCTIONS - NHANDLERS), base = base_of_chain(t);
+    if (t->act[base].how == BY_INTERRUPT || f == top(m)->function || t->depth >= MAX_DEPTH)
+        return;
+    emit(m, EVENT_JUMP, function_low(top(m)->function) + 0x24, function_low(f), t->act[base].entry_sp - late_pop(m));
+    /* A function that is in the chain already is gone back to: its activation was over, a new one begins. */
+    for (int i = t->depth - 1; i >= base; i--)
+        if (t->act[i].function == f) {
+            t->depth = i + 1;
+            m->truth[t->act[i].truth].hits++;
+            return;
+        }
+    enter(m, f, BY_TAIL, t->act[base].entry_sp, 0, true);
+}
+
+static void do_local_jump(struct machine *m)
+{
+    uint32_t low = function_low(top(m)->function);
+    emit(m, EVENT_JUMP, low + 0x30, low + 0x80, body_sp(top(m)));
+}
+
+static void do_interrupt(struct machine *m)
+{
+    int h = NFUNCTIONS - 1 - (int)below(&m->seed, NHANDLERS);
+    uint32_t pc = function_low(top(m)->function) + 0x200 + 2 * below(&m->seed, 64), sp = body_sp(top(m));
+    if (task(m)->depth >= MAX_DEPTH)
+        return;
+    emit(m, EVENT_INTERRUPT, pc, function_low(h), sp);
+    m->event[m->nevents - 1].vector = 0x400;
+    enter(m, h, BY_INTERRUPT, sp, pc, true);
+}
+
+static void do_rte(struct machine *m)
+{
+    struct activation *a = top(m);
+    if (a->how != BY_INTERRUPT)
+        return;
+    emit(m, EVENT_RTE, function_low(a->function) + 0x28, a->resume, a->entry_sp - late_pop(m));
+    task(m)->depth--;
+}
+
+/* longjmp: a return that lands in the middle of an outer function, frames between are gone. */
+static void do_longjmp(struct machine *m)
+{
+    struct task *t = task(m);
+    int to = t->depth - 2 - (int)below(&m->seed, 5);
+    if (to < 0)
+        return;
+    for (int i = to + 1; i < t->depth; i++)
+        if (t->act[i].how == BY_INTERRUPT)
+            return;
+    if (t->act[to + 1].how == BY_TAIL)
+        return; /* it has returned already, as far as the stack is concerned */
+    emit(m, EVENT_RETURN, function_low(top(m)->function) + 0x22, function_low(t->act[to].function) + 0x300,
+         body_sp(&t->act[to]));
+    t->depth = to + 1;
+}
+
+static void begin_task(struct machine *m, int k, enum event_kind how, uint32_t pc)
+{
+    struct task *t = &m->task[k];
+    int f = (int)below(&m->seed, NFUNCTIONS - NHANDLERS);
+    t->begun = true;
+    t->depth = 0;
+    emit(m, how, pc, function_low(f), t->top - 16);
+    m->now = k;
+    enter(m, f, BY_START, t->top - 16, 0, true);
+}
+
+/* The last function on every waiting task's stack is the one that switches; it returns on another stack. */
+static void do_switch(struct machine *m)
+{
+    int k = (int)below(&m->seed, NTASKS);
+    if (k == m->now || task(m)->depth >= MAX_DEPTH || (m->task[k].begun && m->task[k].preempted))
+        return;
+    uint32_t site = call_site(m), sp = body_sp(top(m)), pc = function_low(0) + 0x20;
+    emit(m, EVENT_CALL, site, function_low(0), sp);
+    enter(m, 0, BY_CALL, sp, site + 4, true);
+    work(m);
+    task(m)->preempted = false;
+    if (!m->task[k].begun) {
+        begin_task(m, k, EVENT_RETURN, pc);
+        return;
+    }
+    struct task *t = &m->task[k];
+    emit(m, EVENT_RETURN, pc, t->act[t->depth - 1].resume, t->act[t->depth - 1].entry_sp - 4);
+    m->now = k;
+    t->depth--;
+}
+
+/* A timer interrupt whose RTE goes to another task. */
+static void do_preempt(struct machine *m)
+{
+    int k = (int)below(&m->seed, NTASKS);
+    if (k == m->now || task(m)->depth >= MAX_DEPTH || (m->task[k].begun && !m->task[k].preempted))
+        return;
+    do_interrupt(m);
+    work(m);
+    uint32_t pc = function_low(top(m)->function) + 0x28;
+    task(m)->preempted = true;
+    if (!m->task[k].begun) {
+        begin_task(m, k, EVENT_RTE, pc);
+        return;
+    }
+    struct task *t = &m->task[k];
+    emit(m, EVENT_RTE, pc, t->act[t->depth - 1].resume, t->act[t->depth - 1].entry_sp);
+    m->now = k;
+    t->depth--;
+}
+
+static void start(struct machine *m)
+{
+    int f = (int)below(&m->seed, NFUNCTIONS - NHANDLERS);
+    memset(m->task, 0, sizeof m->task);
+    for (int k = 0; k < NTASKS; k++)
+        m->task[k].top = STACKS + (uint32_t)(k + 1) * STACK_BYTES;
+    m->now = 0;
+    task(m)->begun = true;
+    uint32_t sp = task(m)->top - 0x2000;
+    emit(m, EVENT_START, function_low(f) + 0x10, 0, sp - frame_bytes(f));
+    enter(m, f, BY_START, sp, 0, true);
+}
+
+static void do_stop_and_start(struct machine *m)
+{
+    emit(m, EVENT_STOP, function_low(top(m)->function) + 0x50, 0, body_sp(top(m)));
+    m->c1 += 1000; /* nobody's */
+    start(m);
+}
+
+static const struct {
+    void (*act)(struct machine *m);
+    unsigned weight;
+} deeds[] = {
+    { do_call, 100 }, { do_return, 95 }, { do_tail, 15 }, { do_local_jump, 5 }, { do_interrupt, 8 }, { do_rte, 40 },
+    { do_longjmp, 4 }, { do_switch, 6 }, { do_preempt, 3 }, { do_leave_root, 10 }, { do_stop_and_start, 1 },
+};
+
+static void run(struct machine *m)
+{
+    unsigned total = 0;
+    for (size_t i = 0; i < ARRAY_LEN(deeds); i++)
+        total += deeds[i].weight;
+    start(m);
+    while (m->nevents < MAX_EVENTS - 8) {
+        unsigned pick = below(&m->seed, total);
+        size_t i = 0;
+        while (pick >= deeds[i].weight)
+            pick -= deeds[i++].weight;
+        work(m);
+        deeds[i].act(m);
+        m->after[m->nevents - 1] = top(m)->truth;
+    }
+    work(m);
+    emit(m, EVENT_STOP, function_low(top(m)->function) + 0x50, 0, body_sp(top(m)));
+}
+
+/* ---- comparison ---- */
+
+/* The machine's node for a call tree's node, by path. */
+static int truth_of(const struct machine *m, const struct calltree_node *nodes, uint32_t i)
+{
+    const struct calltree_node *n = &nodes[i];
+    int parent = n->parent == CALLTREE_NONE ? -1 : truth_of(m, nodes, n->parent);
+    int function = (int)((n->addr - CODE) / FUNCTION_BYTES);
+    for (int k = 0; k < m->ntruth; k++)
+        if (m->truth[k].parent == parent && m->truth[k].function == function &&
+            m->truth[k].handler == (n->kind == CALLTREE_INTERRUPT))
+            return k;
+    return -2;
+}
+
+static void path_text(const struct calltree_node *nodes, uint32_t i, char *buf, size_t cap)
+{
+    size_t at = 0;
+    for (; i != CALLTREE_NONE && at < cap; i = nodes[i].parent)
+        at += (size_t)snprintf(buf + at, cap - at, " %d", (int)((nodes[i].addr - CODE) / FUNCTION_BYTES));
+}
+
+/* Says at which event the two went apart; only to explain a failure. */
+static void explain(const struct machine *m)
+{
+    struct calltree *t;
+    size_t n;
+    assert_int_equal(calltree_new(&(struct calltree_config){ .resolve = resolve }, &t, NULL), 0);
+    for (size_t i = 0; i < m->nevents; i++) {
+        const struct event *e = &m->event[i];
+        calltree_feed(t, e, 1);
+        const struct calltree_node *nodes = calltree_nodes(t, &n);
+        if (m->after[i] < 0 || !calltree_active(t) || truth_of(m, nodes, calltree_current(t)) == m->after[i])
+            continue;
+        char path[400];
+        path_text(nodes, calltree_current(t), path, sizeof path);
+        print_message("after event %zu (kind %u, pc %#llx, target %#llx, sp %#x): at%s, expected", i, e->kind,
+                      (unsigned long long)e->pc, (unsigned long long)e->target, e->sp, path);
+        for (int k = m->after[i]; k >= 0; k = m->truth[k].parent)
+            print_message(" %d", m->truth[k].function);
+        print_message("\n");
+        break;
+    }
+    calltree_free(t);
+}
+
+static void compare(const struct machine *m, const struct calltree *t, uint64_t seed)
+{
+    size_t n, used = 0;
+    uint64_t sum1 = 0, sum2 = 0;
+    const struct calltree_node *nodes = calltree_nodes(t, &n);
+    for (uint32_t i = 0; i < n; i++) {
+        char path[400];
+        path_text(nodes, i, path, sizeof path);
+        sum1 += nodes[i].c1;
+        sum2 += nodes[i].c2;
+        if (!nodes[i].hits && !nodes[i].c1 && !nodes[i].c2)
+            continue;
+        int k = truth_of(m, nodes, i);
+        if (k < 0)
+            explain(m);
+        if (k < 0)
+            fail_msg("seed %#llx: path%s (leaf first) never happened", (unsigned long long)seed, path);
+        const struct truth *truth = &m->truth[k];
+        if (truth->hits != nodes[i].hits || truth->c1 != nodes[i].c1 || truth->c2 != nodes[i].c2)
+            explain(m);
+        if (truth->hits != nodes[i].hits || truth->c1 != nodes[i].c1 || truth->c2 != nodes[i].c2)
+            fail_msg("seed %#llx: path%s has %llu %llu %llu, expected %llu %llu %llu", (unsigned long long)seed, path,
+                     (unsigned long long)nodes[i].hits, (unsigned long long)nodes[i].c1, (unsigned long long)nodes[i].c2,
+                     (unsigned long long)truth->hits, (unsigned long long)truth->c1, (unsigned long long)truth->c2);
+        used++;
+    }
+    for (int k = 0; k < m->ntruth; k++)
+        used -= m->truth[k].hits || m->truth[k].c1 || m->truth[k].c2;
+    assert_int_equal(used, 0); /* no path is missing */
+    assert_int_equal(sum1, calltree_stats(t)->total_c1);
+    assert_int_equal(sum2, calltree_stats(t)->total_c2);
+}
+
+/* C1 + children = C1 + the sum over children, and the roots make the total. */
+static void check_identity(const struct profile *p)
+{
+    uint64_t roots1 = 0, roots2 = 0;
+    uint64_t *sum1 = calloc(p->nnodes + 1, sizeof *sum1), *sum2 = calloc(p->nnodes + 1, sizeof *sum2);
+    for (size_t i = p->nnodes; i-- > 0;) {
+        const struct profile_node *n = &p->nodes[i];
+        assert_int_equal(n->c1_children, n->c1 + sum1[i]);
+        assert_int_equal(n->c2_children, n->c2 + sum2[i]);
+        uint64_t *to1 = n->parent == PROFILE_NO_PARENT ? &roots1 : &sum1[n->parent];
+        uint64_t *to2 = n->parent == PROFILE_NO_PARENT ? &roots2 : &sum2[n->parent];
+        assert_true(n->parent == PROFILE_NO_PARENT || n->parent < i);
+        *to1 += n->c1_children;
+        *to2 += n->c2_children;
+    }
+    assert_int_equal(roots1, p->total_c1);
+    assert_int_equal(roots2, p->total_c2);
+    uint64_t self = 0, hits = 0;
+    for (size_t i = 0; i < p->nfunctions; i++) {
+        assert_true(p->functions[i].c1_children >= p->functions[i].c1);
+        assert_true(p->functions[i].c1_children <= p->total_c1);
+        self += p->functions[i].c1;
+        hits += p->functions[i].hits;
+    }
+    assert_int_equal(self, p->total_c1);
+    assert_int_equal(hits, p->total_hits);
+    free(sum1);
+    free(sum2);
+}
+
+static void machine_init(struct machine *m, uint64_t seed)
+{
+    *m = (struct machine){ .seed = seed };
+    m->truth = calloc(MAX_TRUTH, sizeof *m->truth);
+    m->event = calloc(MAX_EVENTS, sizeof *m->event);
+    m->after = calloc(MAX_EVENTS, sizeof *m->after);
+    assert_non_null(m->after);
+    assert_non_null(m->truth);
+    assert_non_null(m->event);
+}
+
+static void machine_fini(struct machine *m)
+{
+    free(m->truth);
+    free(m->event);
+    free(m->after);
+}
+
+/* Events come in batches of any size. */
+static void feed(struct calltree *t, const struct machine *m, uint64_t seed)
+{
+    for (size_t i = 0; i < m->nevents;) {
+        size_t n = 1 + below(&seed, 200);
+        n = n < m->nevents - i ? n : m->nevents - i;
+        calltree_feed(t, m->event + i, n);
+        i += n;
+    }
+}
+
+static void calltree__random_programs__agree_with_their_own_account(void **state)
+{
+    (void)state;
+    for (uint64_t k = 1; k <= 150; k++) {
+        struct machine m;
+        struct calltree *t;
+        struct profile *p;
+        uint64_t seed = k * 0x9E3779B97F4A7C15u;
+        machine_init(&m, seed);
+        run(&m);
+        assert_int_equal(calltree_new(&(struct calltree_config){ .resolve = resolve }, &t, NULL), 0);
+        feed(t, &m, seed);
+        compare(&m, t, seed);
+        assert_int_equal(profile_build(t, NULL, NULL, &p, NULL), 0);
+        check_identity(p);
+        profile_free(p);
+        calltree_free(t);
+        machine_fini(&m);
+    }
+}
+
+/* With events missing, doubled or changed nobody can be right, but nothing may be lost from the sums. */
+static void spoil(struct machine *m, uint64_t seed)
+{
+    for (size_t i = 1; i + 1 < m->nevents; i++) {
+        struct event *e = &m->event[i];
+        switch (below(&seed, 40)) {
+        case 0: e->kind = EVENT_TIMESTAMP; break;
+        case 1: e->target = CODE + below(&seed, NFUNCTIONS * FUNCTION_BYTES); break;
+        case 2: e->pc = CODE + below(&seed, NFUNCTIONS * FUNCTION_BYTES); break;
+        case 3: e->sp += 4 * below(&seed, 100000); break;
+        case 4: e->flags &= ~(uint32_t)(1 << below(&seed, 6)); break;
+        case 5: e->kind = EVENT_LOST; e->amount = below(&seed, 100); break;
+        case 6: e->flags |= EVENT_UNTRACED_RTE; break;
+        case 7: e->flags |= EVENT_DOUBTFUL; break;
+        case 8: e->kind = (uint8_t)below(&seed, EVENT_NKINDS); break;
+        case 9: e->context = below(&seed, 3); break;
+        case 10: e->c1 -= e->c1 > 500 ? below(&seed, 500) : 0; break;
+        default: break;
+        }
+    }
+}
+
+static void calltree__spoiled_events__sums_still_hold(void **state)
+{
+    static const struct calltree_config configs[] = {
+        { .resolve = resolve },
+        { .resolve = NULL },
+        { .resolve = resolve, .max_nodes = 20, .max_depth = 6, .max_stacks = 2 },
+        { .resolve = resolve, .max_nodes = 1, .max_depth = 1, .max_stacks = 1 },
+    };
+    (void)state;
+    for (uint64_t k = 1; k <= 100; k++) {
+        struct machine m;
+        struct calltree *t;
+        struct profile *p;
+        machine_init(&m, k * 7919);
+        run(&m);
+        spoil(&m, k * 104729);
+        assert_int_equal(calltree_new(&configs[k % ARRAY_LEN(configs)], &t, NULL), 0);
+        feed(t, &m, k);
+        assert_int_equal(profile_build(t, NULL, NULL, &p, NULL), 0);
+        check_identity(p);
+        assert_int_equal(p->total_c1, calltree_stats(t)->total_c1);
+        assert_int_equal(calltree_stats(t)->events, m.nevents);
+        profile_free(p);
+        calltree_free(t);
+        machine_fini(&m);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(calltree__random_programs__agree_with_their_own_account),
+        cmocka_unit_test(calltree__spoiled_events__sums_still_hold),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
