@@ -16,12 +16,14 @@
 
 enum { RAM_SIZE = 64 << 10, ROM_SIZE = 4096 };
 #define RAM_BASE 0x0C000000u
+#define STEADY 0xFFF00008u
 
 struct machine {
     struct sh4_cpu cpu;
     struct sh4_mmu mmu;
     uint8_t ram[RAM_SIZE], rom[ROM_SIZE];
-    uint32_t io; /* what a device register holds */
+    uint32_t io;     /* what a device register holds; changes with every access */
+    uint32_t steady; /* another, which only the test changes */
 };
 
 struct fixture {
@@ -40,6 +42,8 @@ static uint64_t device_read(void *ctx, uint32_t addr, unsigned size)
 {
     struct machine *m = ctx;
     (void)size;
+    if (addr == STEADY)
+        return m->steady;
     m->io = m->io * 17 + addr + (uint32_t)m->cpu.cycle; /* sees the time of the access */
     return m->io;
 }
@@ -51,6 +55,11 @@ static void device_write(void *ctx, uint32_t addr, unsigned size, uint64_t v)
         sh4_cpu_limit(&m->cpu, m->cpu.cycle + 20);
     if ((v & 15) == 5)
         sh4_cpu_set_irq(&m->cpu, (unsigned)(v >> 4 & 15), 0x420);
+}
+static bool device_stable(void *ctx, uint32_t addr)
+{
+    (void)ctx;
+    return addr == STEADY;
 }
 static void ack(void *ctx, unsigned level, uint16_t intevt)
 {
@@ -119,7 +128,7 @@ static void machine_init(struct machine *m, bool big, bool slow, bool fpu7091)
         .ctx = m, .nwindows = 2,
         .window = { { RAM_BASE, 0x01000000, m->ram, RAM_SIZE - 1, true }, { 0, 0x200000, m->rom, ROM_SIZE - 1, false } },
         .read = device_read, .write = device_write, .io_read = device_read, .io_write = device_write,
-        .irq_ack = ack,
+        .irq_ack = ack, .stable = device_stable,
     };
     assert_int_equal(sh4_cpu_init(&m->cpu, &cfg, &bus), 0);
     sh4_mmu_init(&m->mmu, &m->cpu.ccn);
@@ -245,6 +254,49 @@ static void random_programs__big_endian__agree_in_everything(void **state)
         run_pair(*state, seed, true);
 }
 
+/* ---- waiting loops ---- */
+
+static void waiting__any_loop__skipped_to_the_cycle(void **state)
+{
+    static const struct { const char *name; uint32_t at; uint16_t code[8]; } rows[] = {
+        { "bra .", 0x8C001000, { 0xAFFE, 0x0009 } },
+        { "poll a register, cached code", 0x8C001000, { 0x6012, 0x2008, 0x89FC, 0xAFFB, 0x0009 } },
+        { "poll a register from ASERAM", 0xFC000000, { 0x6012, 0x2008, 0x89FC, 0xAFFB, 0x0009 } },
+        { "poll a register, uncached code", 0xAC001000, { 0x6012, 0x2008, 0x89FC, 0xAFFB, 0x0009 } },
+        { "poll memory", 0x8C001000, { 0x6022, 0x2008, 0x8BFC, 0xAFFB, 0x0009 } },
+        { "count while waiting", 0x8C001000, { 0x6012, 0x7301, 0x2008, 0x89FB, 0xAFFA, 0x0009 } },
+        { "poll what changes", 0x8C001000, { 0x6042, 0x2008, 0x8BFC, 0xAFFB, 0x0009 } },
+    };
+    struct fixture *fx = *state;
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        fx->seed = i + 1;
+        memset(fx->m, 0, sizeof fx->m);
+        for (unsigned k = 0; k < 2; k++) {
+            struct machine *m = &fx->m[k];
+            machine_init(m, false, k == 1, false);
+            for (unsigned j = 0; j < ARRAY_LEN(rows[i].code); j++) {
+                put_le16(m->ram + 0x1000 + 2 * j, rows[i].code[j]);
+                put_le16(m->cpu.aseram + 2 * j, rows[i].code[j]);
+            }
+            m->cpu.ccn.ccr = 0x105;
+            m->cpu.pc = rows[i].at;
+            m->cpu.r[1] = STEADY;
+            m->cpu.r[2] = 0x8C002000;
+            m->cpu.r[4] = 0xFF200000;
+        }
+        for (unsigned slice = 0; slice < 40; slice++) {
+            uint64_t until = fx->m[0].cpu.cycle + 1 + rnd(fx) % 3000;
+            for (unsigned k = 0; k < 2; k++) {
+                fx->m[k].steady = slice % 7 == 6;
+                sh4_cpu_run(&fx->m[k].cpu, until);
+            }
+            same_state(fx, rows[i].name);
+        }
+        for (unsigned k = 0; k < 2; k++)
+            sh4_cpu_fini(&fx->m[k].cpu);
+    }
+}
+
 static int setup(void **state)
 {
     *state = calloc(1, sizeof(struct fixture));
@@ -261,6 +313,7 @@ int main(void)
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(random_programs__blocks_and_steps__agree_in_everything),
         cmocka_unit_test(random_programs__big_endian__agree_in_everything),
+        cmocka_unit_test(waiting__any_loop__skipped_to_the_cycle),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }

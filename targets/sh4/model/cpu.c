@@ -77,6 +77,7 @@ void sh4_cpu_reset(struct sh4_cpu *cpu, enum sh4_reset kind, bool ase_boot)
         sh4_mmu_changed(cpu->mmu);
     sh4_pipe_reset(&f->pipe);
     f->fetch_redirected = true;
+    f->faulted = true; /* from a callback: the unit under way is over */
     f->effects++;
     if (!ase_boot)
         return;
@@ -152,27 +153,38 @@ static void idle_until(struct sh4_cpu *cpu, uint64_t cycle)
     cpu->cycle = cycle;
 }
 
+enum { LONGEST_STRETCH = 1 << 17 }; /* cycles in blocks before looking again whether the program just waits */
+
 static void run_some(struct sh4_cpu *cpu)
 {
-    if (!cpu->cfg.no_fast_path)
-        sh4_run_blocks(cpu);
-    if (cpu->cycle < cpu->until)
+    sh4_skip_idle(cpu);
+    if (!cpu->cfg.no_fast_path && !cpu->stop && !cpu->asleep && !sh4_events_pending(cpu)) {
+        uint64_t end = cpu->cycle + LONGEST_STRETCH;
+        sh4_run_blocks(cpu, end < cpu->until ? end : cpu->until);
+    }
+}
+
+/* One round: an event, idle time, or instructions. Returns true if the core was idle. */
+static bool run_round(struct sh4_cpu *cpu)
+{
+    if (!cpu->held && sh4_events_pending(cpu) && sh4_accept_events(cpu))
+        return false;
+    if (cpu->held || cpu->asleep) {
+        idle_until(cpu, cpu->until);
+        return true;
+    }
+    run_some(cpu);
+    if (cpu->cycle < cpu->until && !cpu->stop && !cpu->asleep && !sh4_events_pending(cpu))
         sh4_exec_unit(cpu);
+    return false;
 }
 
 enum sh4_stop sh4_cpu_run(struct sh4_cpu *cpu, uint64_t until)
 {
-    cpu->until = until;
     bool idle = false;
-    while (cpu->cycle < cpu->until && !cpu->stop) {
-        if (!cpu->held && sh4_events_pending(cpu) && sh4_accept_events(cpu))
-            continue;
-        idle = cpu->held || cpu->asleep;
-        if (idle)
-            idle_until(cpu, cpu->until);
-        else
-            run_some(cpu);
-    }
+    cpu->until = until;
+    while (cpu->cycle < cpu->until && !cpu->stop)
+        idle = run_round(cpu);
     cpu->last_fetch = cpu->pc;
     if (cpu->stop) {
         cpu->stop = false;
@@ -191,6 +203,7 @@ void sh4_cpu_step(struct sh4_cpu *cpu)
     } else {
         sh4_exec_unit(cpu);
     }
+    cpu->stop = false;
     cpu->last_fetch = cpu->pc;
 }
 

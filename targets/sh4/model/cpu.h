@@ -89,7 +89,7 @@ enum sh4_reset { SH4_RESET_POWER_ON, SH4_RESET_MANUAL, SH4_RESET_HUDI };
 enum sh4_stop {
     SH4_STOP_CYCLE,   /* cycle >= until, at an instruction boundary */
     SH4_STOP_SLEEP,   /* same, and the core is asleep or held: time passed without instructions */
-    SH4_STOP_REQUEST, /* sh4_cpu_stop was called */
+    SH4_STOP_REQUEST, /* sh4_cpu_stop was called, or ASE mode was entered or left */
 };
 enum { SH4_NEVENTS = 0x2A, SH4_IRQ_NMI = 16 };
 

@@ -118,6 +118,7 @@ bool sh4_accept_events(struct sh4_cpu *cpu)
         cpu->asleep = false;
         enter(cpu, cpu->pc, 0xFC000000);
         sh4_enter_ase(cpu);
+        cpu->stop = true; /* the board follows: the watchdog stands still now */
         return true;
     }
     if (!irq_acceptable(cpu))

@@ -73,6 +73,7 @@ struct sh4_fast {
     bool fetch_redirected;       /* the next fetch starts a new 4-byte word whatever its parity */
     uint8_t ubc_after;           /* channels that break after the instruction under way */
     uint64_t effects;            /* changes when anything happened that a repeated loop body may not see again */
+    uint64_t next_look, look_pause; /* cpu_idle.c: not before this cycle; and how long the last pause was */
     uint64_t ase_since;          /* cycle at ASE entry */
     uint64_t dead;               /* cycles asleep, held or in ASE mode: not in elapsed time */
     uint64_t saved[SH4_NEVENTS]; /* totals at ASE entry: what is counted in ASE mode is taken back */
@@ -134,14 +135,17 @@ void sh4_pmc_reset(struct sh4_cpu *cpu);
 /* ---- exec.c ---- */
 void sh4_exec_unit(struct sh4_cpu *cpu);  /* one instruction, with its slot; or an exception instead */
 
-/* ---- exec_fast.c ---- */
+/* ---- cpu_idle.c ---- */
+void sh4_skip_idle(struct sh4_cpu *cpu);  /* now and then: passes over a waiting loop, up to cpu->until */
+
+/* ---- exec_fast.c, decode.c ---- */
 int sh4_blocks_new(struct sh4_cpu *cpu);
 void sh4_blocks_free(struct sh4_cpu *cpu);
 void sh4_blocks_fold(struct sh4_cpu *cpu);           /* brings cpu->total up to date */
 void sh4_blocks_line_changed(struct sh4_cpu *cpu, unsigned ic_index); /* I-cache line has new contents */
-/* Runs whole blocks as long as they end before cpu->until and need nothing of the single-step path, which
- * has the next unit if time is left. */
-void sh4_run_blocks(struct sh4_cpu *cpu);
+/* Runs whole blocks as long as they end before `until` (<= cpu->until) and need nothing of the single-step path,
+ * which has the next unit if time is left. */
+void sh4_run_blocks(struct sh4_cpu *cpu, uint64_t until);
 /* cpu_mem.c: an access from within a block that the inline check did not pass. False: nothing has happened,
  * leave the block before this instruction. Counted as a cached access already; block_cycles: still to be added. */
 bool sh4_fast_read(struct sh4_cpu *cpu, uint32_t vaddr, unsigned size, uint32_t block_cycles, uint64_t *value);

@@ -51,6 +51,7 @@ static enum sh4_insn_id decode(const struct sh4_cpu *cpu, uint16_t op)
 
 static bool take_user_break(struct sh4_cpu *cpu, unsigned channels, uint32_t spc)
 {
+    cpu->fast->effects++; /* BRCR */
     cpu->total[EV_UBC_A] += (channels & SH4_UBC_A) != 0;
     cpu->total[EV_UBC_B] += (channels & SH4_UBC_B) != 0;
     if (!sh4_ubc_hit(cpu->ubc, channels) || cpu->sr_rest & SR_BL)
@@ -360,8 +361,11 @@ static void run_branch(struct sh4_cpu *cpu, enum sh4_insn_id id, uint16_t op, co
     cpu->total[EV_CALL] += call;
     if (b.taken)
         go_to(cpu, b.target, since, distance);
-    if (id == SH4_RTE)
+    if (id == SH4_RTE && cpu->in_ase) {
         sh4_leave_ase(cpu);
+        cpu->fast->effects++;
+        cpu->stop = true;
+    }
 }
 
 void sh4_exec_unit(struct sh4_cpu *cpu)

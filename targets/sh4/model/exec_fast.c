@@ -160,15 +160,15 @@ _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "the inline loads belo
 #define PAIR_SWAP 1
 #include "targets/sh4/model/exec_fast.inc"
 
-const int32_t *sh4_fast_labels(bool big) { return big ? run_be(NULL) : run_le(NULL); }
+const int32_t *sh4_fast_labels(bool big) { return big ? run_be(NULL, 0) : run_le(NULL, 0); }
 
-void sh4_run_blocks(struct sh4_cpu *cpu)
+void sh4_run_blocks(struct sh4_cpu *cpu, uint64_t until)
 {
     if (cpu->ubc_armed || cpu->cfg.flat)
         return;
     set_poison(cpu);
     if (cpu->cfg.big)
-        run_be(cpu);
+        run_be(cpu, until);
     else
-        run_le(cpu);
+        run_le(cpu, until);
 }
