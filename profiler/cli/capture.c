@@ -30,7 +30,7 @@ int capture_feed(struct capture *c, struct event *events, size_t n, struct err *
     if (c->recording && n)
         ret = recording_write(c->recording, events, n, err);
     if (ret < 0) {
-        recording_finish(c->recording, &(struct recording_end){ .events = c->seen }, NULL);
+        recording_finish(c->recording, &(struct recording_end){ .events = c->seen - n }, NULL);
         c->recording = NULL;
     }
     n = filter_events(&c->filter, events, n);
@@ -43,8 +43,10 @@ bool capture_done(const struct capture *c) { return c->filter.done; }
 int capture_finish_recording(struct capture *c, const struct recording_end *end, struct err *err)
 {
     struct recording_writer *w = c->recording;
+    struct recording_end e = *end;
+    e.events = c->seen;
     c->recording = NULL;
-    return w ? recording_finish(w, end, err) : 0;
+    return w ? recording_finish(w, &e, err) : 0;
 }
 
 int capture_profile(const struct capture *c, const struct profile_info *info, struct profile **out,

@@ -34,7 +34,7 @@ int capture_feed(struct capture *c, struct event *events, size_t n, struct err *
 /* capture_done - passes are used up: nothing that comes now changes the profile. */
 bool capture_done(const struct capture *c);
 
-/* capture_finish_recording - NULL recording is fine. */
+/* capture_finish_recording - end's number of events is filled in here; without a recording it does nothing. */
 int capture_finish_recording(struct capture *c, const struct recording_end *end, struct err *err);
 
 /* capture_profile - the result so far; caller frees with profile_free(). */

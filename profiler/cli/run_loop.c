@@ -157,7 +157,7 @@ static void finish_recording(struct run *r, const struct pump_view *v)
 {
     struct err err = { .code = ERR_OK };
     struct recording_end end = {
-        .events = r->capture.seen, .target_cycles = v->trace.target_cycles, .agent_cycles = v->trace.agent_cycles,
+        .target_cycles = v->trace.target_cycles, .agent_cycles = v->trace.agent_cycles,
         .host_ns = uv_hrtime() - r->begin_ns, .lost = v->trace.lost,
         .icache_enabled = v->icache_enabled,
     };

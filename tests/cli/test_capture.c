@@ -1,0 +1,276 @@
+/* A live run and the replay of its recording are one piece of code with one result. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+#include <stdio.h>
+#include <sys/resource.h>
+#include <signal.h>
+
+#include "probe/base/util.h"
+#include "profiler/cli/capture.h"
+#include "profiler/cli/parts.h"
+#include "profiler/report_json.h"
+
+#define ELF SOURCE_DIR "/docs/examples/profexam/profexam.elf"
+
+struct fixture {
+    char dir[64], path[96];
+    struct symbols *symbols;
+    struct recording_header header;
+    struct event events[4096];
+    size_t n;
+};
+
+static void add(struct fixture *fx, uint8_t kind, uint64_t pc, uint64_t target, uint64_t cost)
+{
+    uint64_t c1 = fx->n ? fx->events[fx->n - 1].c1 : 0;
+    assert_true(fx->n < ARRAY_LEN(fx->events));
+    fx->events[fx->n++] = (struct event){
+        .kind = kind, .pc = pc, .target = target, .c1 = c1 + cost, .c2 = (c1 + cost) / 100, .sp = 0x0cff0000,
+        .time_cycles = (c1 + cost) * 2, .flags = EVENT_HAS_PC | EVENT_HAS_TARGET | EVENT_HAS_C1 | EVENT_HAS_C2 | EVENT_HAS_SP | EVENT_HAS_TIME,
+    };
+}
+
+static uint64_t address(const struct fixture *fx, const char *name)
+{
+    uint64_t a = 0;
+    assert_true(symbols_lookup(fx->symbols, name, &a));
+    return a;
+}
+
+/* A pass of profexam with 20 nodes: what its trace looks like. */
+static void add_pass(struct fixture *fx)
+{
+    uint64_t main_ = address(fx, "main"), init = address(fx, "Initialise"), build = address(fx, "BuildList"),
+             new = address(fx, "GetNewNode"), malloc_ = address(fx, "MallocNode"), last = address(fx, "GetLastNode");
+    add(fx, EVENT_START, main_ + 8, main_ + 8, 0);
+    add(fx, EVENT_CALL, main_ + 10, init, 3);
+    add(fx, EVENT_RETURN, init + 30, main_ + 14, 20);
+    add(fx, EVENT_CALL, main_ + 16, build, 3);
+    for (int i = 0; i < 20; i++) {
+        add(fx, EVENT_CALL, build + 30, new, 10);
+        add(fx, EVENT_CALL, new + 20, malloc_, 8);
+        add(fx, EVENT_RETURN, malloc_ + 50, new + 24, 25);
+        add(fx, EVENT_RETURN, new + 70, build + 34, 12);
+        add(fx, EVENT_CALL, build + 40, last, 5);
+        add(fx, EVENT_RETURN, last + 60, build + 44, (uint64_t)i * 15);
+    }
+    add(fx, EVENT_RETURN, build + 130, main_ + 20, 9);
+    add(fx, EVENT_STOP, main_ + 20, main_ + 8, 2);
+}
+
+static int make(void **state)
+{
+    static const char pattern[] = "/tmp/probeprof-capture-XXXXXX";
+    struct fixture *fx = test_calloc(1, sizeof *fx);
+    *state = fx;
+    memcpy(fx->dir, pattern, sizeof pattern);
+    if (!mkdtemp(fx->dir) || symbols_open(ELF, &fx->symbols, NULL) < 0 ||
+        part_prepare_symbols(fx->symbols, "sh7750", NULL) < 0)
+        return -1;
+    snprintf(fx->path, sizeof fx->path, "%s/run.rec", fx->dir);
+    const struct image *im = symbols_image(fx->symbols);
+    fx->header = (struct recording_header){
+        .program = "test", .target = "sh7750", .probe = "sim:sh7750", .elf = ELF, .build_id_len = im->build_id_len,
+        .counter = { { 0x23, "elapsed-time", "cycles" }, { 8, "icache-miss", "count" } }, .when = 1795000000,
+        .address_cached = true,
+    };
+    memcpy(fx->header.build_id, im->build_id, im->build_id_len);
+    return 0;
+}
+
+static int drop(void **state)
+{
+    struct fixture *fx = *state;
+    char part[128];
+    unlink(fx->path);
+    snprintf(part, sizeof part, "%s.part", fx->path);
+    unlink(part);
+    int ret = rmdir(fx->dir);
+    symbols_close(fx->symbols);
+    test_free(fx);
+    return ret;
+}
+
+static void write_text(void *ctx, const char *text, size_t len) { fwrite(text, 1, len, ctx); }
+
+static char *json_of(const struct profile *p)
+{
+    char *text = NULL;
+    size_t n;
+    FILE *f = open_memstream(&text, &n);
+    struct text_sink sink = { .write = write_text, .ctx = f };
+    report_json(p, &sink);
+    fclose(f);
+    return text;
+}
+
+/* Feeds the events in batches of `batch`, recording; returns the JSON of the result. */
+static char *run_live(struct fixture *fx, size_t batch, const struct recording_end *end)
+{
+    struct capture c = { 0 };
+    struct profile *p;
+    struct event copy[512];
+    assert_int_equal(capture_open(&c, fx->symbols, &fx->header, fx->path, NULL), 0);
+    for (size_t at = 0; at < fx->n; at += batch) {
+        size_t n = MIN(batch, fx->n - at);
+        memcpy(copy, fx->events + at, n * sizeof *copy);
+        assert_int_equal(capture_feed(&c, copy, n, NULL), 0);
+    }
+    struct profile_info info = {
+        .target = fx->header.target, .probe = fx->header.probe, .elf = fx->header.elf,
+        .build_id_len = fx->header.build_id_len, .counter = { fx->header.counter[0], fx->header.counter[1] },
+        .when = fx->header.when, .cache_by_address = true, .target_cycles = end->target_cycles,
+        .agent_cycles = end->agent_cycles, .host_ns = end->host_ns, .icache_enabled = end->icache_enabled,
+        .note = end->note,
+    };
+    memcpy(info.build_id, fx->header.build_id, info.build_id_len);
+    assert_int_equal(capture_profile(&c, &info, &p, NULL), 0);
+    assert_int_equal(capture_finish_recording(&c, end, NULL), 0);
+    char *json = json_of(p);
+    profile_free(p);
+    capture_close(&c);
+    return json;
+}
+
+static char *replay(struct fixture *fx, const char *elf, char *warn, size_t cap)
+{
+    struct profile *p;
+    struct symbols *syms;
+    struct err err = { .code = ERR_OK };
+    if (capture_replay(fx->path, elf, &p, &syms, warn, cap, &err) < 0)
+        fail_msg("%s", err.what);
+    char *json = json_of(p);
+    profile_free(p);
+    symbols_close(syms);
+    return json;
+}
+
+static const struct recording_end the_end = {
+    .target_cycles = 123456, .agent_cycles = 23456, .host_ns = 5000000000, .icache_enabled = true, .note = "two not traced",
+};
+
+static void capture__recorded_and_replayed__the_same_document(void **state)
+{
+    static const size_t batches[] = { 1, 7, 512 };
+    struct fixture *fx = *state;
+    char warn[256];
+    add_pass(fx);
+    add_pass(fx);
+    for (size_t i = 0; i < ARRAY_LEN(batches); i++) {
+        char *live = run_live(fx, batches[i], &the_end), *again = replay(fx, NULL, warn, sizeof warn);
+        assert_string_equal(live, again);
+        assert_non_null(strstr(live, "\"GetLastNode\""));
+        assert_string_equal(warn, "");
+        free(live);
+        free(again);
+    }
+}
+
+static void capture__passes_used_up__later_events_change_nothing(void **state)
+{
+    struct fixture *fx = *state;
+    char warn[256];
+    fx->header.max_passes = 1;
+    add_pass(fx);
+    char *one = run_live(fx, 64, &the_end);
+    add_pass(fx);
+    char *two = run_live(fx, 64, &the_end), *again = replay(fx, NULL, warn, sizeof warn);
+    assert_string_equal(one, two);
+    assert_string_equal(two, again);
+    free(one);
+    free(two);
+    free(again);
+}
+
+static void capture__recording_without_its_elf__addresses_and_a_warning(void **state)
+{
+    struct fixture *fx = *state;
+    char warn[256];
+    fx->header.elf = "/nowhere/profexam.elf";
+    add_pass(fx);
+    free(run_live(fx, 64, &the_end));
+    char *json = replay(fx, NULL, warn, sizeof warn);
+    assert_non_null(strstr(warn, "/nowhere/profexam.elf"));
+    assert_non_null(strstr(warn, "--elf"));
+    assert_null(strstr(json, "GetLastNode"));
+    free(json);
+    json = replay(fx, ELF, warn, sizeof warn);
+    assert_string_equal(warn, "");
+    assert_non_null(strstr(json, "\"GetLastNode\""));
+    free(json);
+}
+
+static void capture__another_build_of_the_elf__is_said(void **state)
+{
+    struct fixture *fx = *state;
+    char warn[256];
+    fx->header.build_id[3] ^= 1;
+    add_pass(fx);
+    free(run_live(fx, 64, &the_end));
+    free(replay(fx, NULL, warn, sizeof warn));
+    assert_non_null(strstr(warn, "build id differs"));
+}
+
+static void capture__recording_cut_short__is_used_as_far_as_it_goes(void **state)
+{
+    struct fixture *fx = *state;
+    char warn[512];
+    add_pass(fx);
+    free(run_live(fx, 64, &the_end));
+    assert_int_equal(truncate(fx->path, 700), 0);
+    struct profile *p;
+    struct symbols *syms;
+    struct err err = { .code = ERR_OK };
+    int ret = capture_replay(fx->path, NULL, &p, &syms, warn, sizeof warn, &err);
+    if (ret == 0) {
+        assert_non_null(strstr(warn, "offset"));
+        profile_free(p);
+        symbols_close(syms);
+    } else {
+        assert_non_null(strstr(err.what, "offset"));
+    }
+}
+
+static void capture__disk_full__events_count_all_the_same(void **state)
+{
+    struct fixture *fx = *state;
+    struct capture c = { 0 };
+    struct err err = { .code = ERR_OK };
+    struct rlimit old;
+    int failures = 0;
+    signal(SIGXFSZ, SIG_IGN);
+    getrlimit(RLIMIT_FSIZE, &old);
+    assert_int_equal(capture_open(&c, fx->symbols, &fx->header, fx->path, NULL), 0);
+    add_pass(fx);
+    setrlimit(RLIMIT_FSIZE, &(struct rlimit){ 8, old.rlim_max });
+    for (int round = 0; round < 100; round++) {
+        struct event copy[ARRAY_LEN(fx->events)];
+        memcpy(copy, fx->events, fx->n * sizeof *copy);
+        failures += capture_feed(&c, copy, fx->n, &err) < 0;
+    }
+    setrlimit(RLIMIT_FSIZE, &old);
+    assert_int_equal(failures, 1); /* said once, then recording is over */
+    assert_int_equal(err.code, ERR_IO);
+    assert_int_equal(calltree_stats(c.tree)->events, 100 * fx->n);
+    capture_close(&c);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(capture__recorded_and_replayed__the_same_document, make, drop),
+        cmocka_unit_test_setup_teardown(capture__passes_used_up__later_events_change_nothing, make, drop),
+        cmocka_unit_test_setup_teardown(capture__recording_without_its_elf__addresses_and_a_warning, make, drop),
+        cmocka_unit_test_setup_teardown(capture__another_build_of_the_elf__is_said, make, drop),
+        cmocka_unit_test_setup_teardown(capture__recording_cut_short__is_used_as_far_as_it_goes, make, drop),
+        cmocka_unit_test_setup_teardown(capture__disk_full__events_count_all_the_same, make, drop),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
