@@ -44,7 +44,7 @@ static const struct packet_row rows[] = {
     { "QStartNoAckMode", cmd_no_ack, EXACT },
     { "QNonStop:", cmd_non_stop, 0 },
     { "qAttached", cmd_attached, 0 },
-    { "qCRC:", cmd_crc, NEEDS_TARGET | TEXT_ERRORS },
+    { "qCRC:", cmd_crc, NEEDS_TARGET },
     { "qC", cmd_current_thread, EXACT },
     { "qfThreadInfo", cmd_thread_info, EXACT },
     { "qsThreadInfo", cmd_thread_info_more, EXACT },

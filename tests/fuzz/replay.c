@@ -18,7 +18,7 @@ static uint64_t rng_next(uint64_t *s)
 
 static void feed(const uint8_t *data, size_t n)
 {
-    uint8_t *copy = malloc(n ? n : 1); /* exact size, so that ASan sees reads past the end */
+    uint8_t *copy = calloc(1, n ? n : 1); /* exact size, so that ASan sees reads past the end */
     if (!copy)
         abort();
     if (n)

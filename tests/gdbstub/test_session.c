@@ -1,0 +1,873 @@
+/* The session: what each packet is answered, on a target made of RAM. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "gdbstub/internal.h"
+#include "tests/gdbstub/ram_target.h"
+
+enum { ANSWER_BYTES = 2 << 20 };
+
+struct fixture {
+    struct ram_target ram;
+    struct stub *stub;
+    struct session *s;
+    char *answer;
+    bool hold;
+};
+
+static bool hold(void *ctx)
+{
+    return ((struct fixture *)ctx)->hold;
+}
+
+static int setup(void **state)
+{
+    struct fixture *fx = calloc(1, sizeof *fx);
+    struct err err;
+    ram_target_init(&fx->ram);
+    struct stub_config cfg = { .target = &fx->ram.target, .version = "probeprof 1.2", .has_entry = true,
+                               .entry = 0x1234, .hold = hold, .hold_ctx = fx };
+    if (stub_new(&cfg, &fx->stub, &err) < 0 || session_open(fx->stub, NULL, NULL, &fx->s, &err) < 0)
+        return -1;
+    fx->answer = malloc(ANSWER_BYTES);
+    *state = fx;
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    struct fixture *fx = *state;
+    stub_free(fx->stub);
+    free(fx->answer);
+    free(fx);
+    return 0;
+}
+
+/* Lets the target run as the worker would, for a bounded while. */
+static void pump(struct fixture *fx)
+{
+    struct target *t = &fx->ram.target;
+    for (int i = 0; i < 3; i++) {
+        struct target_stop stop;
+        if (t->ops->poll(t, 0, &stop, NULL) > 0)
+            stub_stopped(fx->stub, &stop);
+    }
+}
+
+/* Undoes framing: payloads of packets and notifications, with a blank between; acks stand for themselves. Console text
+ * becomes O<text>. */
+static void render(const uint8_t *out, size_t n, char *text, size_t cap)
+{
+    size_t k = 0;
+    for (size_t i = 0; i < n;) {
+        if (k && text[k - 1] != ' ')
+            text[k++] = ' ';
+        if (out[i] == '+' || out[i] == '-') {
+            text[k++] = (char)out[i++];
+            continue;
+        }
+        assert_true(out[i] == '$' || out[i] == '%');
+        const uint8_t *hash = memchr(out + i, '#', n - i);
+        assert_non_null(hash);
+        size_t len = (size_t)(hash - out) - i - 1;
+        char sum[3];
+        snprintf(sum, sizeof sum, "%02x", rsp_checksum(out + i + 1, len));
+        assert_memory_equal(hash + 1, sum, 2);
+        assert_true(k + len + 8 < cap);
+        if (out[i] == '%')
+            text[k++] = '%';
+        if (len > 1 && out[i + 1] == 'O' && len % 2 == 1) {
+            text[k++] = 'O';
+            assert_true(rsp_hex_decode((uint8_t *)text + k, (const char *)out + i + 2, len / 2));
+            k += len / 2;
+        } else {
+            memcpy(text + k, out + i + 1, len);
+            k += len;
+        }
+        i += len + 4;
+    }
+    text[k] = 0;
+}
+
+static const char *answer(struct fixture *fx, struct session *s)
+{
+    const uint8_t *out;
+    size_t n = session_pending(s, &out);
+    render(out, n, fx->answer, ANSWER_BYTES);
+    session_sent(s, n);
+    return fx->answer;
+}
+
+static void feed(struct session *s, const void *p, size_t len)
+{
+    struct err err;
+    assert_int_equal(session_feed(s, p, len, &err), len);
+}
+
+static void send_packet(struct session *s, const char *payload, size_t len)
+{
+    static char frame[300000];
+    frame[0] = '$';
+    memcpy(frame + 1, payload, len);
+    snprintf(frame + 1 + len, 4, "#%02x", rsp_checksum((const uint8_t *)payload, len));
+    feed(s, frame, len + 4);
+}
+
+/* One packet in, everything that comes out, with the target running meanwhile. "^C" is 0x03. */
+static const char *talk_to(struct fixture *fx, struct session *s, const char *payload)
+{
+    if (strcmp(payload, "^C") == 0)
+        feed(s, "\003", 1);
+    else
+        send_packet(s, payload, strlen(payload));
+    pump(fx);
+    return answer(fx, s);
+}
+
+static const char *talk(struct fixture *fx, const char *payload)
+{
+    return talk_to(fx, fx->s, payload);
+}
+
+static void no_acks(struct fixture *fx)
+{
+    assert_string_equal(talk(fx, "QStartNoAckMode"), "+ OK");
+}
+
+/* ---- golden answers ---- */
+
+struct line { const char *in, *out; };
+struct script { const char *name; struct line lines[20]; };
+
+#define STOP_AT(sig, pc_le, more) "T" sig "05:" pc_le ";06:00800000;thread:1;" more
+
+static const struct script scripts[] = {
+    { "features", {
+        { "qSupported:multiprocess+;swbreak+;hwbreak+;vContSupported+",
+          "PacketSize=10000;QStartNoAckMode+;QNonStop+;vContSupported+;swbreak+;hwbreak+;error-message+;binary-upload+;"
+          "qXfer:features:read+;qXfer:memory-map:read+" },
+        { "vCont?", "vCont;c;C;s;S;t;r" },
+        { "vMustReplyEmpty", "" }, { "vUnknown", "" }, { "qSymbol::", "" }, { "QThreadEvents:1", "" }, { "", "" },
+    } },
+    { "connect", {
+        { "!", "OK" }, { "Hg0", "OK" }, { "Hc-1", "OK" }, { "Hg5", "E16" }, { "qC", "QC1" }, { "qAttached", "1" },
+        { "qfThreadInfo", "m1" }, { "qsThreadInfo", "l" }, { "T1", "OK" }, { "T7", "E16" },
+        { "?", STOP_AT("05", "00100000", "") },
+    } },
+    { "descriptions", {
+        { "qXfer:features:read:target.xml:0,1000",
+          "l<?xml version=\"1.0\"?><!DOCTYPE target SYSTEM \"gdb-target.dtd\">"
+          "<target version=\"1.0\"><architecture>sh4</architecture></target>" },
+        { "qXfer:features:read:target.xml:0,5", "m<?xml" },
+        { "qXfer:features:read:target.xml:7c,100", "l>" },
+        { "qXfer:features:read:target.xml:7d,100", "l" },
+        { "qXfer:features:read:target.xml:1000,5", "E16" },
+        { "qXfer:features:read:other.xml:0,5", "E00" },
+        { "qXfer:memory-map:read::0,1000",
+          "l<?xml version=\"1.0\"?><!DOCTYPE memory-map PUBLIC \"+//IDN gnu.org//DTD GDB Memory Map V1.0//EN\" "
+          "\"http://sourceware.org/gdb/gdb-memory-map.dtd\"><memory-map>"
+          "<memory type=\"rom\" start=\"0x0\" length=\"0x1000\"/><memory type=\"ram\" start=\"0x1000\" length=\"0x1000\"/>"
+          "<memory type=\"ram\" start=\"0x2000\" length=\"0xe000\"/>"
+          "<memory type=\"ram\" start=\"0x10000\" length=\"0xffff0000\"/></memory-map>" },
+    } },
+    { "registers", {
+        { "g", "00000000000000000000000000000000xxxxxxxx00100000008000000000000000" },
+        { "p0", "00000000" }, { "p4", "xxxxxxxx" }, { "p7", "00" }, { "p9", "E16" }, { "pffffffffff", "E16" },
+        { "P0=78563412", "OK" }, { "p8", "78563412" }, { "P4=00000000", "E02" }, { "P0=7856", "E16" },
+        { "P7=ff", "OK" }, { "p7", "ff" },
+    } },
+    { "memory", {
+        { "M2000,4:01020304", "OK" }, { "m2000,4", "01020304" }, { "m2001,2", "0203" }, { "m2000,0", "" },
+        { "m20000,4", "E0e" }, { "mzz,4", "E16" }, { "m2000", "E16" }, { "M2000,4:0102", "E16" },
+        { "M2000,2:01zz", "E16" }, { "Mffff,2:0102", "E0e" }, { "X2000,0:", "OK" }, { "x2000,4", "b\001\002\003\004" },
+    } },
+    { "binary write", {
+        { "X2000,4:ab}\003}]", "OK" }, { "m2000,4", "6162237d" }, { "x2000,4", "bab}\003}]" }, { "X2000,4:ab", "E16" },
+    } },
+    { "breakpoints", {
+        { "Z0,1006,2", "OK" }, { "Z0,1006,2", "OK" },
+        { "Z0,1006,3", "E.breakpoints here have kind 2, not 3" },
+        { "Z1,1006,4", "E.breakpoints here have kind 2, not 4" },
+        { "Z5,1006,2", "" }, { "Z0,1006", "E16" }, { "Z2,2000,0", "E.a watchpoint of 0 bytes" },
+        { "vCont;c", STOP_AT("05", "06100000", "") }, { "z0,1006,2", "OK" }, { "z0,1006,2", "OK" },
+    } },
+    { "breakpoint reasons", {
+        { "qSupported:swbreak+;hwbreak+",
+          "PacketSize=10000;QStartNoAckMode+;QNonStop+;vContSupported+;swbreak+;hwbreak+;error-message+;binary-upload+;"
+          "qXfer:features:read+;qXfer:memory-map:read+" },
+        { "Z0,1006,2", "OK" }, { "vCont;c:1", STOP_AT("05", "06100000", "swbreak:;") },
+        { "Z1,100a,2", "OK" }, { "c", STOP_AT("05", "0a100000", "hwbreak:;") },
+        { "s", STOP_AT("05", "0c100000", "") },
+    } },
+    { "stepping", {
+        { "vCont;s:1;c", STOP_AT("05", "02100000", "") }, { "vCont;S05:1", STOP_AT("05", "04100000", "") },
+        { "vCont;r1004,100c:1", STOP_AT("05", "0c100000", "") }, { "s2000", STOP_AT("05", "02200000", "") },
+        { "S05;3000", STOP_AT("05", "02300000", "") }, { "vCont;s:-1", STOP_AT("05", "04300000", "") },
+        { "vCont;q", "E16" },
+        { "vCont", "E16" },
+        { "vCont;s:5;c:1", "" }, { "^C", STOP_AT("02", "74470000", "") },
+        { "szz", "E16" },
+    } },
+    { "interrupt", {
+        { "^C", "" }, { "c", "" }, { "^C", STOP_AT("02", "70270000", "") },
+    } },
+    { "detach", { { "D", "OK" } } },
+    { "restart", {
+        { "vRun;61;62", "T0505:34120000;06:00000000;thread:1;" }, { "qAttached", "0" },
+        { "!", "OK" }, { "vKill;1", "OK" }, { "?", "W00" }, { "qfThreadInfo", "l" },
+        { "vCont;c", "E.no program is being debugged; use run or attach" },
+        { "vAttach;1", "T0505:00000000;06:00000000;thread:1;" }, { "R00", "" }, { "p5", "34120000" },
+    } },
+    { "checks", {
+        { "M2000,9:313233343536373839", "OK" }, { "qCRC:2000,9", "C376e6e7" }, { "qCRC:fff0,20", "E0e" },
+        { "qSearch:memory:0;10000;789", "1,2006" }, { "qSearch:memory:0;2008;789", "0" },
+        { "qSearch:memory:0;2009;789", "1,2006" }, { "qSearch:memory:0;10;", "E16" },
+        { "qSearch:memory:0;20000;absent", "E0e" },
+    } },
+    { "file i/o replies out of place", { { "F0", "E16" }, { "F-1,4,C", "E16" } } },
+    { "thread text", { { "qThreadExtraInfo,1", "72616d2c2068616c746564" } } },
+};
+
+static void session__golden_scripts__exact_answers(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(scripts); i++) {
+        struct fixture *fx;
+        print_message("  %s\n", scripts[i].name);
+        assert_int_equal(setup((void **)&fx), 0);
+        no_acks(fx);
+        for (const struct line *l = scripts[i].lines; l->in; l++) {
+            const char *got = talk(fx, l->in);
+            if (strcmp(got, l->out) != 0)
+                print_message("    %s\n    got  %s\n    want %s\n", l->in, got, l->out);
+            assert_string_equal(got, l->out);
+        }
+        teardown((void **)&fx);
+    }
+}
+
+static void session__each_script_byte_by_byte__same_answers(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(scripts); i++) {
+        struct fixture *fx;
+        assert_int_equal(setup((void **)&fx), 0);
+        no_acks(fx);
+        for (const struct line *l = scripts[i].lines; l->in; l++) {
+            char frame[512];
+            int n = strcmp(l->in, "^C") == 0 ? snprintf(frame, sizeof frame, "\003")
+                        : snprintf(frame, sizeof frame, "$%s#%02x", l->in,
+                                   rsp_checksum((const uint8_t *)l->in, strlen(l->in)));
+            for (int k = 0; k < n; k++)
+                feed(fx->s, frame + k, 1);
+            pump(fx);
+            assert_string_equal(answer(fx, fx->s), l->out);
+        }
+        teardown((void **)&fx);
+    }
+}
+
+/* ---- acknowledgments ---- */
+
+static void session__acks_on__every_packet_acked_and_resent_on_nak(void **state)
+{
+    struct fixture *fx = *state;
+    assert_string_equal(talk(fx, "p5"), "+ 00100000");
+    feed(fx->s, "-", 1);
+    assert_string_equal(answer(fx, fx->s), "00100000");
+    feed(fx->s, "+", 1);
+    assert_string_equal(answer(fx, fx->s), "");
+    feed(fx->s, "$p5#00", 6);
+    assert_string_equal(answer(fx, fx->s), "-");
+    for (int i = 0; i < 100; i++) /* a peer that never takes it */
+        feed(fx->s, "-", 1);
+    const uint8_t *out;
+    assert_true(session_pending(fx->s, &out) <= MAX_RESENDS * 12);
+}
+
+static void session__no_ack_mode__bad_packets_vanish(void **state)
+{
+    struct fixture *fx = *state;
+    no_acks(fx);
+    feed(fx->s, "+$p5#00-", 8);
+    assert_string_equal(answer(fx, fx->s), "");
+    assert_string_equal(talk(fx, "p5"), "00100000");
+}
+
+/* ---- bounds ---- */
+
+static void session__packet_too_long__error_and_it_goes_on(void **state)
+{
+    struct fixture *fx = *state;
+    char *big = malloc(GDBSTUB_PACKET_SIZE + 100);
+    no_acks(fx);
+    memset(big, '0', GDBSTUB_PACKET_SIZE + 100);
+    send_packet(fx->s, big, GDBSTUB_PACKET_SIZE + 100);
+    assert_string_equal(answer(fx, fx->s), "E16");
+    assert_string_equal(talk(fx, "p5"), "00100000");
+    free(big);
+}
+
+static void session__largest_transfers__whole(void **state)
+{
+    struct fixture *fx = *state;
+    size_t n = (GDBSTUB_PACKET_SIZE - 32) / 2;
+    char *packet = malloc(GDBSTUB_PACKET_SIZE + 1);
+    no_acks(fx);
+    int head = snprintf(packet, 32, "M0,%zx:", n);
+    for (size_t i = 0; i < n; i++)
+        snprintf(packet + head + 2 * i, 3, "%02x", (unsigned)(i * 7) & 0xFF);
+    send_packet(fx->s, packet, (size_t)head + 2 * n);
+    assert_string_equal(answer(fx, fx->s), "OK");
+    for (size_t i = 0; i < n; i++)
+        assert_int_equal(fx->ram.mem[i], i * 7 & 0xFF);
+    assert_string_equal(talk(fx, "m0,ffffff"), talk(fx, "m0,8000"));
+    assert_int_equal(strlen(fx->answer), GDBSTUB_PACKET_SIZE);
+    assert_memory_equal(fx->answer, packet + head, 2 * n);
+    free(packet);
+}
+
+static void session__peer_that_does_not_read__input_stops_at_a_bound(void **state)
+{
+    struct fixture *fx = *state;
+    struct err err;
+    const uint8_t *out;
+    size_t total = 0, taken = 0;
+    no_acks(fx);
+    for (int i = 0; i < 100000; i++) {
+        int used = session_feed(fx->s, (const uint8_t *)"$m0,1000#8a", 11, &err);
+        assert_true(used >= 0);
+        taken += used > 0;
+        if (used == 0)
+            break;
+    }
+    total = session_pending(fx->s, &out);
+    assert_true(total >= OUT_HIGH && total < OUT_HIGH + 3 * GDBSTUB_PACKET_SIZE);
+    assert_true(taken < 100);
+    session_sent(fx->s, total);
+    assert_string_equal(talk(fx, "p5"), "00100000");
+}
+
+static void session__endless_junk__given_up(void **state)
+{
+    struct fixture *fx = *state;
+    uint8_t junk[4096];
+    struct err err;
+    int ret = 0;
+    memset(junk, 'x', sizeof junk);
+    for (int i = 0; i < 1000 && ret >= 0; i++)
+        ret = session_feed(fx->s, junk, sizeof junk, &err);
+    assert_int_equal(ret, -ERR_PROTOCOL);
+}
+
+static void session__monitor_flood__cut_and_goes_on(void **state)
+{
+    struct fixture *fx = *state;
+    const uint8_t *out;
+    no_acks(fx);
+    send_packet(fx->s, "qRcmd,666c6f6f64", 16);
+    assert_true(session_pending(fx->s, &out) <= OUT_MAX);
+    const char *text = answer(fx, fx->s);
+    assert_memory_equal(text, "Oline 00000000 of a long answer", 30);
+    assert_string_equal(talk(fx, "p5"), "00100000");
+}
+
+/* ---- registers ---- */
+
+static void session__g_twice__target_read_once_per_halt(void **state)
+{
+    struct fixture *fx = *state;
+    no_acks(fx);
+    talk(fx, "?");
+    talk(fx, "g");
+    unsigned reads = fx->ram.reg_reads;
+    assert_int_equal(reads, RAM_NREGS - 1); /* one place has no register */
+    for (int i = 0; i < 5; i++)
+        talk(fx, "g");
+    assert_int_equal(fx->ram.reg_reads, reads);
+    talk(fx, "s");
+    talk(fx, "g");
+    assert_int_equal(fx->ram.reg_reads, 2 * reads);
+}
+
+/* GDB's G carries r0 and the bank that is the same register, stale. */
+static void session__G_with_a_stale_alias__low_number_wins(void **state)
+{
+    struct fixture *fx = *state;
+    no_acks(fx);
+    talk(fx, "P0=11111111");
+    assert_string_equal(talk(fx, "G44332211000000000000000000000000000000000010000000800000aa11111111"), "OK");
+    assert_int_equal(fx->ram.reg[RAM_R0], 0x11223344);
+    assert_int_equal(fx->ram.reg[RAM_FLAG], 0xAA);
+    assert_string_equal(talk(fx, "g"), "44332211000000000000000000000000xxxxxxxx0010000000800000aa44332211");
+    assert_string_equal(talk(fx, "G55"), "OK"); /* shorter than a register: nothing is written */
+    assert_int_equal(fx->ram.reg[RAM_R0], 0x11223344);
+    assert_string_equal(talk(fx, "G5"), "E16");
+}
+
+static void session__running__registers_refused_memory_allowed(void **state)
+{
+    struct fixture *fx = *state;
+    no_acks(fx);
+    talk(fx, "QNonStop:1");
+    assert_string_equal(talk(fx, "vCont;c"), "OK");
+    assert_string_equal(talk(fx, "g"), "E10");
+    assert_string_equal(talk(fx, "m2000,2"), "0000");
+}
+
+/* ---- watchpoints, exits, crashes ---- */
+
+static void session__watchpoints__kind_and_address_told(void **state)
+{
+    static const struct { const char *z; uint16_t word; const char *out; } rows[] = {
+        { "Z2,2000,4", RAM_STORE, STOP_AT("05", "02100000", "watch:2001;") },
+        { "Z3,2000,4", RAM_LOAD, STOP_AT("05", "02100000", "rwatch:2001;") },
+        { "Z4,2000,4", RAM_STORE, STOP_AT("05", "02100000", "awatch:2001;") },
+        { "Z4,2000,4", RAM_LOAD, STOP_AT("05", "02100000", "awatch:2001;") },
+    };
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        struct fixture *fx;
+        assert_int_equal(setup((void **)&fx), 0);
+        no_acks(fx);
+        ram_put_word(&fx->ram, 0x1000, rows[i].word);
+        fx->ram.reg[RAM_R1] = 0x2001;
+        assert_string_equal(talk(fx, rows[i].z), "OK");
+        assert_string_equal(talk(fx, "c"), rows[i].out);
+        teardown((void **)&fx);
+    }
+}
+
+static void session__program_exits__W_with_its_status(void **state)
+{
+    struct fixture *fx = *state;
+    no_acks(fx);
+    ram_put_word(&fx->ram, 0x1004, RAM_EXIT);
+    fx->ram.reg[RAM_R0] = 7;
+    assert_string_equal(talk(fx, "c"), "W07");
+    assert_string_equal(talk(fx, "?"), "W00");
+}
+
+static void session__crash__text_then_signal(void **state)
+{
+    struct fixture *fx = *state;
+    no_acks(fx);
+    ram_put_word(&fx->ram, 0x1004, RAM_CRASH);
+    assert_string_equal(talk(fx, "c"), "Ofault at the crash word\n " STOP_AT("0b", "04100000", ""));
+}
+
+/* ---- host I/O ---- */
+
+static void put_syscall(struct fixture *fx, uint32_t number, uint32_t a, uint32_t b, uint32_t c)
+{
+    const uint32_t reg[4] = { number, a, b, c };
+    ram_put_word(&fx->ram, fx->ram.reg[RAM_PC], RAM_SYSCALL);
+    memcpy(fx->ram.reg, reg, sizeof reg);
+}
+
+static void fileio__off__refused_to_the_program_and_it_goes_on(void **state)
+{
+    struct fixture *fx = *state;
+    no_acks(fx);
+    put_syscall(fx, 5, 0x2000, 0, 0);
+    talk(fx, "Z0,1006,2");
+    assert_string_equal(talk(fx, "c"), STOP_AT("05", "06100000", ""));
+    assert_int_equal(fx->ram.result, -1);
+    assert_int_equal(fx->ram.error, 88);
+}
+
+static void fileio__off__console_text_still_comes(void **state)
+{
+    struct fixture *fx = *state;
+    no_acks(fx);
+    memcpy(fx->ram.mem + 0x2000, "hello", 5);
+    put_syscall(fx, 4, 1, 0x2000, 5);
+    talk(fx, "Z0,1006,2");
+    assert_string_equal(talk(fx, "c"), "Ohello " STOP_AT("05", "06100000", ""));
+    assert_int_equal(fx->ram.result, 5);
+}
+
+static void fileio__on__requests_and_results(void **state)
+{
+    static const struct { const char *name; uint32_t call[4]; const char *request, *reply; int64_t result; int error; } rows[] = {
+        { "open", { 5, 0x2000, 0x601, 0x1b6 }, "Fopen,2000/9,601,1b6", "F3", 3, 0 },
+        { "open fails", { 5, 0x2000, 0, 0 }, "Fopen,2000/9,0,0", "F-1,2", -1, 2 },
+        { "read", { 3, 3, 0x3000, 0x10 }, "Fread,3,3000,10", "Fc", 12, 0 },
+        { "write", { 4, 3, 0x3000, 0x10 }, "Fwrite,3,3000,10", "F10", 16, 0 },
+        { "close", { 6, 3, 0, 0 }, "Fclose,3", "F0", 0, 0 },
+        { "lseek", { 19, 3, 0x40, 2 }, "Flseek,3,40,2", "F40", 64, 0 },
+        { "unlink", { 10, 0x2000, 0, 0 }, "Funlink,2000/9", "F0", 0, 0 },
+        { "isatty", { 21, 1, 0, 0 }, "Fisatty,1", "F1", 1, 0 },
+    };
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        struct fixture *fx;
+        print_message("  %s\n", rows[i].name);
+        assert_int_equal(setup((void **)&fx), 0);
+        no_acks(fx);
+        strcpy((char *)fx->ram.mem + 0x2000, "file.txt");
+        assert_string_equal(talk(fx, "qRcmd,66696c65696f206f6e"),
+                            "OFile-I/O is on: the program can use files where GDB runs.\n OK");
+        put_syscall(fx, rows[i].call[0], rows[i].call[1], rows[i].call[2], rows[i].call[3]);
+        talk(fx, "Z0,1006,2");
+        assert_string_equal(talk(fx, "c"), rows[i].request);
+        assert_string_equal(talk(fx, rows[i].reply), STOP_AT("05", "06100000", ""));
+        assert_int_equal(fx->ram.result, rows[i].result);
+        assert_int_equal(fx->ram.error, rows[i].error);
+        teardown((void **)&fx);
+    }
+}
+
+static void fileio__ctrl_c_in_the_reply__stops_as_interrupted(void **state)
+{
+    struct fixture *fx = *state;
+    no_acks(fx);
+    talk(fx, "qRcmd,66696c65696f206f6e");
+    put_syscall(fx, 3, 0, 0x3000, 16);
+    assert_string_equal(talk(fx, "c"), "Fread,0,3000,10");
+    assert_string_equal(talk(fx, "F-1,4,C"), STOP_AT("02", "02100000", ""));
+    assert_int_equal(fx->ram.error, 4);
+}
+
+/* ---- non-stop ---- */
+
+static void non_stop__runs_and_stops__notified_once(void **state)
+{
+    struct fixture *fx = *state;
+    no_acks(fx);
+    assert_string_equal(talk(fx, "QNonStop:1"), "OK");
+    assert_string_equal(talk(fx, "?"), STOP_AT("05", "00100000", ""));
+    assert_string_equal(talk(fx, "vStopped"), "OK");
+    assert_string_equal(talk(fx, "vCont;s:1"), "OK %Stop:" STOP_AT("05", "02100000", ""));
+    assert_string_equal(talk(fx, "vStopped"), "OK");
+    assert_string_equal(talk(fx, "vCont;c"), "OK");
+    assert_string_equal(talk(fx, "?"), "OK");
+    const char *got = talk(fx, "vCont;t");
+    assert_memory_equal(got, "OK %Stop:T00", 12);
+    assert_string_equal(talk(fx, "vStopped"), "OK");
+    assert_string_equal(talk(fx, "vCont;c"), "OK");
+    got = talk(fx, "vCtrlC");
+    assert_memory_equal(got, "OK %Stop:T02", 12);
+    assert_string_equal(talk(fx, "QNonStop:0"), "OK");
+    assert_string_equal(talk(fx, "QNonStop:2"), "E16");
+}
+
+/* ---- monitor ---- */
+
+static const char *monitor(struct fixture *fx, struct session *s, const char *line)
+{
+    char packet[2100] = "qRcmd,";
+    rsp_hex_encode(packet + 6, (const uint8_t *)line, strlen(line));
+    packet[6 + 2 * strlen(line)] = 0;
+    return talk_to(fx, s, packet);
+}
+
+static void monitor__words__reach_the_right_table(void **state)
+{
+    struct fixture *fx = *state;
+    no_acks(fx);
+    assert_string_equal(monitor(fx, fx->s, "version"), "Oprobeprof 1.2, target ram\n OK");
+    assert_string_equal(monitor(fx, fx->s, "bdccsr"), "Obdccsr OK");
+    assert_string_equal(monitor(fx, fx->s, " echo  a \"b c\" d"), "Oecho|a|b c|d OK");
+    assert_string_equal(monitor(fx, fx->s, "reset sideways"),
+                        "Oreset: sideways is neither halt nor run\n  reset [halt|run]\n E16");
+    assert_string_equal(monitor(fx, fx->s, "ecko"), "Ono monitor command ecko\n  echo\n E02");
+    assert_string_equal(monitor(fx, fx->s, "fail"), "Othis never works\n  try something else\n E01");
+    const char *help = monitor(fx, fx->s, "help");
+    assert_non_null(strstr(help, "reset [halt|run]"));
+    assert_non_null(strstr(help, "echo WORDS"));
+    talk(fx, "qSupported:error-message+");
+    assert_string_equal(monitor(fx, fx->s, "fail"), "E.this never works; try something else");
+    assert_string_equal(talk(fx, "qRcmd,6"), "E.malformed packet: qRcmd expects digits, at most 1024 characters");
+}
+
+static void monitor__reset_run__continue_waits_for_the_next_stop(void **state)
+{
+    struct fixture *fx = *state;
+    no_acks(fx);
+    talk(fx, "Z0,20,2");
+    assert_string_equal(monitor(fx, fx->s, "reset halt"),
+                        "OThe target was reset and is halted; `maintenance flush register-cache` shows its registers.\n OK");
+    assert_string_equal(talk(fx, "p5"), "00000000");
+    fx->ram.words_per_poll = 2;
+    monitor(fx, fx->s, "reset run");
+    unsigned resumes = fx->ram.resumes;
+    fx->ram.words_per_poll = 0;
+    assert_string_equal(talk(fx, "c"), "T0505:20000000;06:00000000;thread:1;");
+    assert_int_equal(fx->ram.resumes, resumes);
+}
+
+/* ---- several sessions ---- */
+
+static struct session *second(struct fixture *fx)
+{
+    struct session *s;
+    struct err err;
+    assert_int_equal(session_open(fx->stub, NULL, NULL, &s, &err), 0);
+    assert_string_equal(talk_to(fx, s, "QStartNoAckMode"), "+ OK");
+    return s;
+}
+
+static void observers__may_read_not_write(void **state)
+{
+    struct fixture *fx = *state;
+    no_acks(fx);
+    struct session *o = second(fx);
+    const char *refusal = "E.another GDB controls the target, this one observes; it takes over when the other one leaves";
+    talk_to(fx, o, "qSupported:error-message+");
+    assert_string_equal(talk_to(fx, o, "?"), STOP_AT("05", "00100000", ""));
+    assert_string_equal(talk_to(fx, o, "m2000,1"), "00");
+    assert_string_equal(talk_to(fx, o, "p5"), "00100000");
+    static const char *const refused[] = { "M2000,1:01", "X2000,1:a", "P0=00000001", "G00000001", "Z0,1000,2", "z0,1000,2",
+                                           "c", "s", "vCont;c", "vRun;", "vKill;1", "R00", "qRcmd,666c6f6f64" };
+    for (size_t i = 0; i < ARRAY_LEN(refused); i++) {
+        print_message("  %s\n", refused[i]);
+        assert_string_equal(talk_to(fx, o, refused[i]), refusal);
+    }
+    assert_string_equal(monitor(fx, o, "sessions"), "O1: controls\n2: observes, this one\n OK");
+    assert_int_equal(fx->ram.resumes, 0);
+    assert_int_equal(fx->ram.reg_writes, 0);
+    assert_int_equal(fx->ram.resets, 0);
+}
+
+static void observers__wait_and_look__are_told_without_disturbing(void **state)
+{
+    struct fixture *fx = *state;
+    no_acks(fx);
+    struct session *o = second(fx);
+    fx->ram.words_per_poll = 1;
+    talk(fx, "c");
+    const char *got = talk_to(fx, o, "?"); /* runs: a look */
+    assert_memory_equal(got, "T02", 3);
+    assert_string_equal(answer(fx, fx->s), "");
+    assert_int_equal(fx->ram.state, TARGET_RUNNING);
+    assert_int_equal(strlen(talk_to(fx, o, "g")), 66);
+    assert_string_equal(talk_to(fx, o, "c"), "");
+    feed(fx->s, "\003", 1);
+    pump(fx);
+    assert_memory_equal(answer(fx, fx->s), "T02", 3);
+    assert_memory_equal(answer(fx, o), "T02", 3);
+}
+
+static void observers__controller_leaves__oldest_takes_over(void **state)
+{
+    struct fixture *fx = *state;
+    no_acks(fx);
+    struct session *o = second(fx), *o2 = second(fx);
+    talk(fx, "Z0,1006,2");
+    assert_int_equal(fx->ram.nbps, 1);
+    session_close(fx->s);
+    assert_int_equal(fx->ram.nbps, 0);
+    assert_true(session_controls(o));
+    assert_false(session_controls(o2));
+    assert_string_equal(talk_to(fx, o, "P0=01000000"), "OK");
+    assert_int_equal(fx->ram.state, TARGET_HALTED);
+}
+
+static void sessions__too_many__refused(void **state)
+{
+    struct fixture *fx = *state;
+    struct session *s;
+    struct err err = { .code = ERR_OK };
+    for (int i = 1; i < GDBSTUB_MAX_SESSIONS; i++)
+        assert_int_equal(session_open(fx->stub, NULL, NULL, &s, &err), 0);
+    assert_int_equal(session_open(fx->stub, NULL, NULL, &s, &err), -ERR_RESOURCE);
+}
+
+/* ---- detaching ---- */
+
+static void detach__alone__board_is_let_go(void **state)
+{
+    struct fixture *fx = *state;
+    no_acks(fx);
+    talk(fx, "Z0,1006,2");
+    assert_string_equal(talk(fx, "D"), "OK");
+    assert_true(session_finished(fx->s));
+    assert_int_equal(fx->ram.detaches, 1);
+    session_close(fx->s);
+    struct session *s = second(fx); /* attaches again, halts when asked */
+    assert_int_equal(fx->ram.attaches, 1);
+    assert_memory_equal(talk_to(fx, s, "?"), "T02", 3);
+}
+
+static void detach__something_holds_the_target__only_resumed(void **state)
+{
+    struct fixture *fx = *state;
+    fx->hold = true;
+    no_acks(fx);
+    talk(fx, "Z0,1006,2");
+    assert_string_equal(talk(fx, "D;1"), "OK");
+    assert_int_equal(fx->ram.detaches, 0);
+    assert_int_equal(fx->ram.nbps, 0);
+    assert_int_equal(fx->ram.state, TARGET_RUNNING);
+}
+
+/* ---- a target that goes away ---- */
+
+static void gone__while_running__told_and_breakpoints_come_back(void **state)
+{
+    struct fixture *fx = *state;
+    const struct err why = { .what = "USB unplugged", .hint = "plug it in" };
+    no_acks(fx);
+    fx->ram.words_per_poll = 1;
+    talk(fx, "Z0,1100,2");
+    talk(fx, "c");
+    fx->ram.gone = true;
+    stub_gone(fx->stub, &why);
+    assert_string_equal(answer(fx, fx->s),
+                        "OThe connection to the target is lost: USB unplugged; plug it in\nStill looking for it.\n");
+    assert_string_equal(talk(fx, "m2000,4"), "E01");
+    fx->ram.gone = false;
+    fx->ram.nbps = 0; /* as after power loss */
+    stub_back(fx->stub);
+    assert_string_equal(answer(fx, fx->s), "OThe target is back.\n");
+    assert_int_equal(fx->ram.nbps, 1);
+    fx->ram.words_per_poll = 1000;
+    pump(fx);
+    assert_string_equal(answer(fx, fx->s), STOP_AT("05", "00110000", ""));
+}
+
+static void gone__ctrl_c_meanwhile__answered(void **state)
+{
+    struct fixture *fx = *state;
+    no_acks(fx);
+    talk(fx, "c");
+    fx->ram.gone = true;
+    stub_gone(fx->stub, &(struct err){ .what = "x" });
+    answer(fx, fx->s);
+    assert_string_equal(talk(fx, "^C"), "OThe target does not answer; its state is unknown.\n T02thread:1;");
+    assert_string_equal(talk(fx, "c"),
+                        "E.the target does not answer; check adapter, cable and power; it is being looked for");
+    assert_string_equal(talk(fx, "?"),
+                        "E.the target does not answer; check adapter, cable and power; it is being looked for");
+}
+
+static void gone__while_halted__halted_again_when_it_runs_after(void **state)
+{
+    struct fixture *fx = *state;
+    no_acks(fx);
+    talk(fx, "?");
+    fx->ram.gone = true;
+    stub_gone(fx->stub, &(struct err){ .what = "x" });
+    assert_string_equal(answer(fx, fx->s), "");
+    fx->ram.gone = false;
+    fx->ram.state = TARGET_RUNNING;
+    stub_back(fx->stub);
+    pump(fx);
+    assert_int_equal(fx->ram.state, TARGET_HALTED);
+    assert_string_equal(talk(fx, "m2000,1"), "00");
+}
+
+/* ---- long work ---- */
+
+static bool interrupted(void *ctx)
+{
+    return ++*(int *)ctx > 2;
+}
+
+static void search__ctrl_c_meanwhile__given_up(void **state)
+{
+    struct fixture *fx = *state;
+    struct session *s;
+    struct err err;
+    int looks = 0;
+    session_close(fx->s);
+    assert_int_equal(session_open(fx->stub, interrupted, &looks, &s, &err), 0);
+    assert_string_equal(talk_to(fx, s, "qCRC:0,10000"), "+ E01");
+    assert_int_equal(looks, 3);
+}
+
+/* ---- the table ---- */
+
+static void packet_rows__each__found_and_not_hidden(void **state)
+{
+    size_t n;
+    const struct packet_row *rows = packet_rows(&n);
+    (void)state;
+    for (size_t i = 0; i < n; i++) {
+        print_message("  %s\n", rows[i].name);
+        assert_non_null(rows[i].run);
+        assert_ptr_equal(packet_find(rows[i].name), &rows[i]);
+        for (size_t k = 0; k < i; k++)
+            if (!(rows[k].flags & EXACT))
+                assert_int_not_equal(strncmp(rows[i].name, rows[k].name, strlen(rows[k].name)), 0);
+    }
+    assert_null(packet_find("gX"));
+    assert_null(packet_find("qCX"));
+}
+
+/* Anything changing the target must be refused to observers; this finds a row that forgot. */
+static void packet_rows__every_one_from_an_observer__changes_nothing(void **state)
+{
+    struct fixture *fx = *state;
+    size_t n;
+    const struct packet_row *rows = packet_rows(&n);
+    static const char *const args[] = { "", "0,1000,2", "0=00000001", "2000,1:01", ";c", "00000001", "7265736574" };
+    no_acks(fx);
+    struct session *o = second(fx);
+    struct ram_target before = fx->ram;
+    for (size_t i = 0; i < n; i++) {
+        for (size_t k = 0; k < ARRAY_LEN(args); k++) {
+            char packet[64];
+            snprintf(packet, sizeof packet, "%s%s", rows[i].name, args[k]);
+            if (session_finished(o)) {
+                session_close(o);
+                o = second(fx);
+            }
+            talk_to(fx, o, packet);
+        }
+    }
+    assert_memory_equal(fx->ram.mem, before.mem, sizeof before.mem);
+    assert_memory_equal(fx->ram.reg, before.reg, sizeof before.reg);
+    assert_int_equal(fx->ram.resumes + fx->ram.resets + fx->ram.detaches + fx->ram.nbps, 0);
+    assert_int_equal(fx->ram.state, TARGET_HALTED);
+}
+
+#define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(session__golden_scripts__exact_answers),
+        cmocka_unit_test(session__each_script_byte_by_byte__same_answers),
+        TEST(session__acks_on__every_packet_acked_and_resent_on_nak),
+        TEST(session__no_ack_mode__bad_packets_vanish),
+        TEST(session__packet_too_long__error_and_it_goes_on),
+        TEST(session__largest_transfers__whole),
+        TEST(session__peer_that_does_not_read__input_stops_at_a_bound),
+        TEST(session__endless_junk__given_up),
+        TEST(session__monitor_flood__cut_and_goes_on),
+        TEST(session__g_twice__target_read_once_per_halt),
+        TEST(session__G_with_a_stale_alias__low_number_wins),
+        TEST(session__running__registers_refused_memory_allowed),
+        cmocka_unit_test(session__watchpoints__kind_and_address_told),
+        TEST(session__program_exits__W_with_its_status),
+        TEST(session__crash__text_then_signal),
+        TEST(fileio__off__refused_to_the_program_and_it_goes_on),
+        TEST(fileio__off__console_text_still_comes),
+        cmocka_unit_test(fileio__on__requests_and_results),
+        TEST(fileio__ctrl_c_in_the_reply__stops_as_interrupted),
+        TEST(non_stop__runs_and_stops__notified_once),
+        TEST(monitor__words__reach_the_right_table),
+        TEST(monitor__reset_run__continue_waits_for_the_next_stop),
+        TEST(observers__may_read_not_write),
+        TEST(observers__wait_and_look__are_told_without_disturbing),
+        TEST(observers__controller_leaves__oldest_takes_over),
+        TEST(sessions__too_many__refused),
+        TEST(detach__alone__board_is_let_go),
+        TEST(detach__something_holds_the_target__only_resumed),
+        TEST(gone__while_running__told_and_breakpoints_come_back),
+        TEST(gone__ctrl_c_meanwhile__answered),
+        TEST(gone__while_halted__halted_again_when_it_runs_after),
+        TEST(search__ctrl_c_meanwhile__given_up),
+        cmocka_unit_test(packet_rows__each__found_and_not_hidden),
+        TEST(packet_rows__every_one_from_an_observer__changes_nothing),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
