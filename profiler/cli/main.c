@@ -1,4 +1,5 @@
 /* probeprof: the composition root. Builds the parts, owns them, and is the only place that exits. */
+#include <signal.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -129,8 +130,9 @@ int main(int argc, char **argv)
 {
     struct cli cli = { .out = stdout, .err_out = stderr, .probe_env = getenv("PROBEPROF_PROBE"), .boards = boards() };
     struct err err = { .code = ERR_OK };
+    signal(SIGPIPE, SIG_IGN); /* a peer or pager that leaves is an error of one write, not the end */
     int ret = dispatch(&cli, argc, argv, &err);
-    if (ret >= 0 && fflush(stdout) != 0)
+    if (ret >= 0 && (fflush(stdout) != 0 || ferror(stdout)))
         ret = err_set(&err, ERR_IO, "is the disk full, or the reader gone?", "writing standard output failed");
     if (ret >= 0)
         return 0;

@@ -105,7 +105,8 @@ static void begun(void *ctx)
         return;
     }
     if (r->begin.loaded)
-        run_note(r, "loaded and verified %llu bytes of %s", (unsigned long long)r->begin.loaded, r->set.elf);
+        run_note(r, "loaded and verified %llu bytes of %s%s", (unsigned long long)r->begin.loaded, r->set.elf,
+                 r->profile ? "" : "; halted at its entry");
     r->phase = r->profile ? RUN_PROFILING : RUN_BRIDGING;
     if (r->profile) {
         struct pump_view v = pump_look(&r->pump);

@@ -378,6 +378,64 @@ class Running(Folder):
         self.assertEqual(hits(json.loads(r.stdout))["Fibonacci"], 3 * 177)
 
 
+class Gdb(Folder):
+    """GDB and a profile at the same time."""
+
+    def setUp(self):
+        super().setUp()
+        if not shutil.which("gdb-multiarch"):
+            self.skipTest("needs gdb-multiarch")
+
+    def bridge(self, args, cwd):
+        p = start(args + ["--gdb", "0"], cwd=cwd)
+        self.addCleanup(p.stdout.close)
+        self.addCleanup(p.stderr.close)
+        self.addCleanup(p.wait)
+        self.addCleanup(p.kill)
+        line = p.stderr.readline()
+        return p, re.search(r"target remote (\S+)", line).group(1)
+
+    def gdb(self, address, elf, commands):
+        script = self.write("commands.gdb", "set confirm off\nset pagination off\ntarget remote " + address + "\n" +
+                            "\n".join(commands) + "\n")
+        r = subprocess.run(["gdb-multiarch", "-q", "-nx", "-batch", "-x", script, elf], capture_output=True, text=True,
+                           timeout=TIMEOUT, check=False)
+        return r.stdout + r.stderr
+
+    def end(self, process):
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=TIMEOUT)
+        self.assertEqual(process.returncode, 0, err)
+        return out
+
+    def test_breakpoints_work_while_profiling(self):
+        elf = os.path.join(PROFEXAM, "profexam.elf")
+        p, address = self.bridge(["--start", "main+8", "--json"], PROFEXAM)
+        text = self.gdb(address, elf, [
+            "break InsertNode if node->number == 3 && Passes == 2", "continue", "bt", "print node->number",
+            "x/i GetLastNode", "x/4i main", "finish", "monitor profile status", "delete", "detach"])
+        self.assertIn("$1 = 3", text)
+        self.assertRegex(text, r"#1 .* in BuildList \(\)")
+        self.assertRegex(text, r"#2 .* in main \(\)")
+        self.assertNotIn("trapa", text)  # the patches do not show
+        self.assertRegex(text, r"profiling: \d+ events, 0 lost")
+        document = json.loads(self.end(p))
+        check_identities(self, document)
+        self.assertGreaterEqual(hits(document)["GetNewNode"], 1003)
+
+    def test_breakpoint_commands_start_and_stop_the_profile(self):
+        elf = os.path.join(PROFEXAM, "profexam.elf")
+        p, address = self.bridge(["--no-profile", "--json"], PROFEXAM)
+        text = self.gdb(address, elf, [
+            "break BuildList", "continue", "monitor profile start", "delete",
+            "break Initialise", "continue", "monitor profile stop", "delete", "detach"])
+        self.assertIn("profiling", text)
+        document = json.loads(self.end(p))
+        check_identities(self, document)
+        counts = hits(document)
+        self.assertEqual([counts.get(n) for n in ("GetNewNode", "MallocNode", "GetLastNode", "InsertNode")], [1000, 1000, 999, 1000])
+
+
 def patch_mode(elf, mode):
     """Changes the initial value of Mode in a copy of irqdemo.elf."""
     nm = subprocess.run(["sh4-linux-gnu-readelf", "-sW", elf], capture_output=True, text=True, check=False)
