@@ -142,7 +142,6 @@ static void show_result(struct run *r)
     struct profile *p = NULL;
     struct err err = { .code = ERR_OK };
     live_clear(&r->live);
-    r->end_ns = uv_hrtime();
     if (run_profile(r, &p, &err) < 0) {
         fail(r, &err);
         return;
@@ -159,7 +158,7 @@ static void finish_recording(struct run *r, const struct pump_view *v)
     struct err err = { .code = ERR_OK };
     struct recording_end end = {
         .target_cycles = v->trace.target_cycles, .agent_cycles = v->trace.agent_cycles,
-        .host_ns = uv_hrtime() - r->begin_ns, .lost = v->trace.lost,
+        .host_ns = r->end_ns - r->begin_ns, .lost = v->trace.lost,
         .icache_enabled = v->icache_enabled,
     };
     memcpy(end.note, v->trace.note, sizeof end.note);
@@ -170,6 +169,7 @@ static void finish_recording(struct run *r, const struct pump_view *v)
 static void profile_ended(struct run *r, const struct pump_view *v)
 {
     take_events(r);
+    r->end_ns = uv_hrtime();
     if (v->why.code != ERR_OK)
         fail(r, &v->why);
     finish_recording(r, v);

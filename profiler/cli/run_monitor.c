@@ -5,7 +5,9 @@
 
 static int profile_start(struct run *r, struct target *t, const struct text_sink *out, struct err *err)
 {
-    int ret = r->pump.phase == PUMP_ARMED ? t->ops->trace->set_active(t, true, err) : pump_arm(&r->pump, t, err);
+    int ret = r->pump.phase == PUMP_ARMED ? 0 : pump_arm(&r->pump, t, err);
+    if (ret >= 0) /* now, not at the start point */
+        ret = t->ops->trace->set_active(t, true, err);
     if (ret >= 0)
         sink_printf(out, "profiling\n");
     return ret;
