@@ -1,0 +1,261 @@
+#include "targets/sh4/trace/stubs.h"
+
+#include <stdio.h>
+
+#include "probe/base/bytes.h"
+#include "targets/sh4/isa.h"
+#include "targets/sh4/trace/regs.h"
+
+enum {
+    OP_NOP = 0x0009,
+    OP_RTS = 0x000B,
+    OP_PUSH = 0x2F06,   /* mov.l Rm,@-r15, | m << 4 */
+    OP_POP = 0x60F6,    /* mov.l @r15+,Rn, | n << 8 */
+    OP_JMP = 0x402B,    /* jmp @Rn, | n << 8 */
+    OP_MOVL_PC = 0xD000,/* mov.l @(disp,pc),Rn, | n << 8 | disp */
+    OP_ADD = 0x300C,    /* add Rm,Rn */
+    OP_LOAD_L = 0x6002, /* mov.l @Rm,Rn */
+    OP_LOAD_W = 0x6001
+};
+
+/* Code first, literals behind it; loads of literals are fixed up when their place is known. */
+struct build {
+    uint16_t code[16];
+    size_t n;
+    uint32_t literal[4];
+    size_t nliterals;
+    struct { size_t at, literal; } fix[4];
+    size_t nfixes;
+};
+
+static void put(struct build *b, uint16_t op)
+{
+    b->code[b->n++] = op;
+}
+
+static void load(struct build *b, unsigned reg, uint32_t value)
+{
+    b->fix[b->nfixes].at = b->n;
+    b->fix[b->nfixes++].literal = b->nliterals;
+    b->literal[b->nliterals++] = value;
+    put(b, (uint16_t)(OP_MOVL_PC | reg << 8));
+}
+
+/* Goes to `target` without touching a register. */
+static void far_jump(struct build *b, uint32_t target)
+{
+    put(b, OP_PUSH);
+    load(b, 0, target);
+    put(b, OP_JMP);
+    put(b, OP_POP);
+}
+
+/* Goes to offset + Rn. The jump register is any other than Rn. */
+static void far_jump_rel(struct build *b, unsigned rn, uint32_t offset)
+{
+    unsigned t = rn == 0 ? 1 : 0;
+    put(b, (uint16_t)(OP_PUSH | t << 4));
+    load(b, t, offset);
+    put(b, (uint16_t)(OP_ADD | t << 8 | rn << 4));
+    put(b, (uint16_t)(OP_JMP | t << 8));
+    put(b, (uint16_t)(OP_POP | t << 8));
+}
+
+static void finish(struct build *b, bool big, struct sh4_stub *out)
+{
+    if (b->n & 1)
+        put(b, OP_NOP);
+    for (size_t i = 0; i < b->nfixes; i++) {
+        size_t pc = b->fix[i].at * 2, lit = b->n * 2 + b->fix[i].literal * 4;
+        b->code[b->fix[i].at] |= (uint16_t)((lit - (pc & ~(size_t)3) - 4) / 4);
+    }
+    for (size_t i = 0; i < b->n; i++)
+        put16(out->bytes + i * 2, b->code[i], big);
+    for (size_t i = 0; i < b->nliterals; i++)
+        put32(out->bytes + b->n * 2 + i * 4, b->literal[i], big);
+    out->len = b->n * 2 + b->nliterals * 4;
+}
+
+static int relative(const struct sh4_site *s, struct build *b, struct err *err)
+{
+    if (s->has_target) {
+        put(b, s->slot);
+        far_jump(b, s->target);
+        return 0;
+    }
+    if (s->reg == 15 || sh4_reg_use(s->slot).writes >> s->reg & 1)
+        return err_set(err, ERR_UNSUPPORTED, "", "the delay slot at 0x%08x changes the branch's register", s->addr + 2);
+    put(b, s->slot);
+    far_jump_rel(b, s->reg, s->addr + 4);
+    return 0;
+}
+
+int sh4_stub_site(const struct sh4_site *s, bool big, struct sh4_stub *out, struct err *err)
+{
+    struct build b = { 0 };
+    struct sh4_stub stub = { .set_pr = s->kind == SH4_SITE_JSR || s->kind == SH4_SITE_BSR || s->kind == SH4_SITE_BSRF };
+    int ret = 0;
+    if (sh4_slot_illegal(s->slot))
+        return err_set(err, ERR_UNSUPPORTED, "", "0x%08x: no instruction that may stand in a delay slot", s->addr + 2);
+    switch (s->kind) {
+    case SH4_SITE_JSR: case SH4_SITE_JMP:
+        put(&b, (uint16_t)(OP_JMP | s->reg << 8));
+        put(&b, s->slot);
+        break;
+    case SH4_SITE_RTS:
+        put(&b, OP_RTS);
+        put(&b, s->slot);
+        break;
+    case SH4_SITE_BSR: case SH4_SITE_BRA: case SH4_SITE_BSRF: case SH4_SITE_BRAF:
+        if (s->has_target && s->slot == OP_NOP)
+            stub.direct = s->target;
+        else
+            ret = relative(s, &b, err);
+        break;
+    default:
+        return err_set(err, ERR_UNSUPPORTED, "", "0x%08x: %s is not executed elsewhere", s->addr,
+                       sh4_site_kind_name(s->kind));
+    }
+    if (ret < 0)
+        return ret;
+    finish(&b, big, &stub);
+    *out = stub;
+    return 0;
+}
+
+uint16_t sh4_stub_vbr_twin(uint16_t op)
+{
+    unsigned n = op & 0x0F00;
+    switch (op & 0xF0FF) {
+    case 0x402E: return (uint16_t)(0x40FA | n);
+    case 0x4027: return (uint16_t)(0x40F6 | n);
+    case 0x0022: return (uint16_t)(0x00FA | n);
+    case 0x4023: return (uint16_t)(0x40F2 | n);
+    default: return 0;
+    }
+}
+
+/* ---- points ---- */
+
+/* MOV.W, MOV.L @(disp,PC) and MOVA. R15 is loaded in one go: while it held an address of code, an
+ * interrupt handler would push there. */
+static int pc_relative(const struct sh4_sites *s, uint16_t op, uint32_t pc, uint32_t at, bool big, struct build *b)
+{
+    unsigned n = op >> 8 & 15;
+    uint16_t lo, hi;
+    bool word = op >> 12 == 9;
+    if (op >> 8 == 0xC7) {
+        load(b, 0, at);
+    } else if (n != 15) {
+        load(b, n, at);
+        put(b, (uint16_t)((word ? OP_LOAD_W : OP_LOAD_L) | n << 8 | n << 4));
+    } else {
+        if (!sh4_sites_opcode(s, at, &lo) || (!word && !sh4_sites_opcode(s, at + 2, &hi)))
+            return -ERR_UNSUPPORTED;
+        load(b, 15, word ? (uint32_t)(int32_t)(int16_t)lo : big ? (uint32_t)lo << 16 | hi : (uint32_t)hi << 16 | lo);
+    }
+    far_jump(b, pc + 2);
+    return 0;
+}
+
+/* BT, BF, BT/S, BF/S: the same condition picks one of two far jumps (4 instructions each). */
+static void conditional(struct build *b, const struct sh4_flow *f, uint16_t op, uint16_t slot, uint32_t pc)
+{
+    unsigned taken = (unsigned)b->n + 5 + f->slot; /* halfword where the taken path starts */
+    /* disp counts halfwords from the branch + 4 */
+    put(b, (uint16_t)((op & 0xFF00) | (taken - (b->n + 2))));
+    if (f->slot)
+        put(b, slot);
+    far_jump(b, pc + (f->slot ? 4 : 2));
+    far_jump(b, f->target);
+}
+
+static int refuse(const struct sh4_sites *s, uint32_t addr, struct err *err)
+{
+    unsigned code = sh4_sites_code(s, addr);
+    uint32_t by;
+    char hint[64];
+    snprintf(hint, sizeof hint, "use 0x%08x, the branch it belongs to", addr - 2);
+    if ((code & (SH4_CODE_SLOT | SH4_CODE_INSN)) == SH4_CODE_SLOT)
+        return err_set(err, ERR_USAGE, hint, "0x%08x is a delay slot: it cannot be patched", addr);
+    if (code & SH4_CODE_LITERAL)
+        return err_set(err, ERR_USAGE, "give the address of an instruction", "0x%08x holds data (a literal or a table)", addr);
+    if (!(code & SH4_CODE_INSN))
+        return err_set(err, ERR_USAGE, "give an address the program reaches by itself, such as a function's first instruction",
+                       "0x%08x: no control flow found in the program leads there", addr);
+    if (sh4_sites_may_block(s, addr, &by))
+        return err_set(err, ERR_USAGE, "choose a later place, behind the code that clears SR.BL",
+                       "0x%08x may run with SR.BL=1, where a trap resets the CPU", addr);
+    return 0;
+}
+
+static int refuse_insn(uint16_t op, uint32_t addr, struct err *err)
+{
+    char hint[64];
+    snprintf(hint, sizeof hint, "use the next instruction, 0x%08x", addr + 2);
+    switch (sh4_decode(op, false, false)) {
+    case SH4_TRAPA_IMM:
+        return err_set(err, ERR_USAGE, hint, "0x%08x is the program's own TRAPA: its handler needs its address", addr);
+    case SH4_LDC_RM_SR: case SH4_LDC_L_INC_SR:
+        return err_set(err, ERR_USAGE, hint, "0x%08x changes the processor's mode", addr);
+    case SH4_RTE:
+        return err_set(err, ERR_USAGE, "use the address it returns to", "0x%08x is an RTE", addr);
+    case SH4_LDTLB:
+        return err_set(err, ERR_USAGE, hint, "0x%08x changes address translation", addr);
+    default:
+        return 0;
+    }
+}
+
+static int point_branch(const struct sh4_sites *s, const struct sh4_flow *f, uint16_t op, uint32_t pc, struct build *b,
+                        struct err *err)
+{
+    uint16_t slot = OP_NOP;
+    if (f->slot && (!sh4_sites_opcode(s, pc + 2, &slot) || sh4_slot_illegal(slot)))
+        return err_set(err, ERR_USAGE, "", "0x%08x has no valid delay slot", pc);
+    if (f->kind == SH4_FLOW_BRANCH) {
+        conditional(b, f, op, slot, pc);
+        return 0;
+    }
+    put(b, slot);
+    if (f->kind == SH4_FLOW_BRA) {
+        far_jump(b, f->target);
+        return 0;
+    }
+    struct sh4_site braf = { .addr = pc, .reg = f->reg, .slot = slot };
+    b->n = 0;
+    return relative(&braf, b, err);
+}
+
+int sh4_stub_point(const struct sh4_sites *s, uint32_t addr, bool big, struct sh4_stub *out, struct err *err)
+{
+    const struct sh4_site *site = sh4_sites_at(s, addr);
+    struct sh4_stub stub = { 0 };
+    struct build b = { 0 };
+    uint16_t op;
+    uint32_t at;
+    int ret = refuse(s, addr, err);
+    if (ret < 0)
+        return ret;
+    sh4_sites_opcode(s, addr, &op);
+    if (site && site->kind < SH4_SITE_RTE)
+        return sh4_stub_site(site, big, out, err);
+    ret = refuse_insn(op, addr, err);
+    if (ret < 0)
+        return ret;
+    struct sh4_flow f = sh4_flow(op, addr);
+    if (f.kind != SH4_FLOW_NONE)
+        ret = point_branch(s, &f, op, addr, &b, err);
+    else if (sh4_pc_relative(op, addr, &at)) {
+        if (pc_relative(s, op, addr, at, big, &b) < 0)
+            return err_set(err, ERR_USAGE, "use the next instruction", "0x%08x loads R15 from outside the image", addr);
+    } else {
+        put(&b, sh4_stub_vbr_twin(op) ? sh4_stub_vbr_twin(op) : op);
+        far_jump(&b, addr + 2);
+    }
+    if (ret < 0)
+        return ret;
+    finish(&b, big, &stub);
+    *out = stub;
+    return 0;
+}

@@ -1,0 +1,41 @@
+/* Displaced execution: the code that does, elsewhere, what a patched instruction did. Pure.
+ *
+ * A stub is position independent (4-byte aligned) and, where possible, the same for many sites, so
+ * that few I-cache lines serve all of them. It runs in the program's own mode and registers; only the
+ * word below the stack pointer may be written. */
+#ifndef TARGETS_SH4_TRACE_STUBS_H
+#define TARGETS_SH4_TRACE_STUBS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "probe/base/err.h"
+#include "targets/sh4/trace/sites.h"
+
+enum { SH4_STUB_MAX = 48 };
+
+struct sh4_stub {
+    uint8_t bytes[SH4_STUB_MAX]; /* code and literals, target byte order */
+    size_t len;                  /* multiple of 4; 0: no code needed, go straight to `direct` */
+    uint32_t direct;
+    bool set_pr;                 /* PR must be site + 4 before the stub runs */
+};
+
+/* sh4_stub_site - stub of a call, return or jump site
+ * site  one of SH4_SITE_JSR .. SH4_SITE_BRAF
+ * out   filled on success
+ * Returns 0; -ERR_UNSUPPORTED with the reason for what cannot run elsewhere. */
+int sh4_stub_site(const struct sh4_site *site, bool big, struct sh4_stub *out, struct err *err);
+
+/* sh4_stub_point - stub of any instruction, for start and stop points
+ * s     the program's sites; addr may be any alias
+ * out   filled on success; after it the program is where the instruction would have taken it
+ * Returns 0; -ERR_USAGE for a place where no point can be, the hint names a near one that works. */
+int sh4_stub_point(const struct sh4_sites *s, uint32_t addr, bool big, struct sh4_stub *out, struct err *err);
+
+/* sh4_stub_vbr_twin - the opcode that does with DBR what `opcode` does with VBR; 0 if it is no VBR access.
+ * Source: LDC/STC encodings of isa_table.def. */
+uint16_t sh4_stub_vbr_twin(uint16_t opcode);
+
+#endif
