@@ -55,7 +55,6 @@
         ! bits of a special site's flags
         .equ SP_START, 1
         .equ SP_STOP, 2
-        .equ SP_EVENT, 4
         .equ SP_TARGET, 8
         .equ SP_CHECK, 16
         ! records of six words: first word kind << 16
@@ -428,6 +427,7 @@ foreign:
         sub     r4,r0
         add     #-2,r0
         mov     #NSLOTS,r1
+        shlr2   r0                      ! 16 bytes of code, 4 of address
         shll2   r1
         cmp/hs  r1,r0
         bt      not_slot
@@ -529,6 +529,7 @@ l_krte: .long   K_RTE << 16
         mov.l   l_slot_spc6,r4
         sub     r4,r1
         mov.l   l_slots6,r4
+        shll2   r1
         add     r4,r1
         cmp/pz  r0                      ! interrupted in P0: the slot's alias there
         bf      3f
@@ -723,8 +724,6 @@ sp2:    mov.l   @(S_STATE,r15),r0
         tst     #ST_STOPPED + ST_FILTER,r0
         bf      sp_quiet
         mov     r5,r0
-        tst     #SP_EVENT,r0
-        bt      sp_plain
         tst     #SP_TARGET,r0
         bf      sp_target
 ! on as an ordinary site
@@ -740,15 +739,6 @@ sp3:    mov.l   @(S_R5,r15),r5
         nop
 2:      bra     odd
         nop
-! A point that is no event by itself: time goes on pending.
-sp_plain:
-        DELTA
-        mov.l   r2,@(S_PEND1,r15)
-        mov.l   r3,@(S_PEND2,r15)
-        mov.l   @r1,r1
-        ldc     r1,spc
-        bra     exit_pending
-        mov.l   @(S_R5,r15),r5
 sp_quiet:
         mov.l   @(S_R5,r15),r5
         mov.l   @r1,r1
@@ -942,11 +932,13 @@ l_kstart: .long K_START << 16
 l_kstop: .long  K_STOP << 16
 l_ktarget: .long K_TARGET << 16
 
-! Return addresses of interrupted code lead here; the trap finds the real one in slot_spc.
+! Return addresses of interrupted code lead here; the trap finds the real one in slot_spc. There is room
+! for a far jump, which the host leaves behind in slots that are still waiting when it disarms.
         .balign 32
 slots:  .rept   NSLOTS
         trapa   #0x21
         nop
+        .space  12
         .endr
 slot_spc: .space 4 * NSLOTS
 

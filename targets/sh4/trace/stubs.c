@@ -107,10 +107,15 @@ int sh4_stub_site(const struct sh4_site *s, bool big, struct sh4_stub *out, stru
         put(&b, s->slot);
         break;
     case SH4_SITE_BSR: case SH4_SITE_BRA: case SH4_SITE_BSRF: case SH4_SITE_BRAF:
-        if (s->has_target && s->slot == OP_NOP)
+        if (s->has_target && s->slot == OP_NOP) {
             stub.direct = s->target;
-        else
+            stub.extra_insns = -2;
+            stub.extra_cycles = -2; /* the return from the trap leads straight to the target */
+        } else {
             ret = relative(s, &b, err);
+            stub.extra_insns = s->has_target ? 3 : 4;
+            stub.extra_cycles = s->has_target ? 4 : 5;
+        }
         break;
     default:
         return err_set(err, ERR_UNSUPPORTED, "", "0x%08x: %s is not executed elsewhere", s->addr,
@@ -247,6 +252,7 @@ int sh4_stub_point(const struct sh4_sites *s, uint32_t addr, bool big, struct sh
     if (f.kind != SH4_FLOW_NONE)
         ret = point_branch(s, &f, op, addr, &b, err);
     else if (sh4_pc_relative(op, addr, &at)) {
+        stub.extra_insns = op >> 8 != 0xC7 && (op >> 8 & 15) != 15;
         if (pc_relative(s, op, addr, at, big, &b) < 0)
             return err_set(err, ERR_USAGE, "use the next instruction", "0x%08x loads R15 from outside the image", addr);
     } else {
@@ -255,6 +261,8 @@ int sh4_stub_point(const struct sh4_sites *s, uint32_t addr, bool big, struct sh
     }
     if (ret < 0)
         return ret;
+    stub.extra_insns += f.kind == SH4_FLOW_BRA ? 3 : 4;
+    stub.extra_cycles = 5;
     finish(&b, big, &stub);
     *out = stub;
     return 0;

@@ -20,6 +20,8 @@ struct sh4_stub {
     size_t len;                  /* multiple of 4; 0: no code needed, go straight to `direct` */
     uint32_t direct;
     bool set_pr;                 /* PR must be site + 4 before the stub runs */
+    int8_t extra_insns;          /* instructions it runs more than the original (and its slot) */
+    int8_t extra_cycles;         /* cycles it is estimated to take longer, all in cache */
 };
 
 /* sh4_stub_site - stub of a call, return or jump site

@@ -1,0 +1,259 @@
+#include "targets/sh4/trace/decode.h"
+
+#include <string.h>
+
+#include "targets/sh4/agent/trace_blob.h"
+
+enum {
+    CODE_CALLS = 0x12, CODE_INSNS = 0x13, CODE_ELAPSED = 0x23,
+    PHYS = 0x1FFFFFFF
+};
+
+/* One record, taken apart. */
+struct record {
+    uint32_t kind; /* 0: short */
+    uint16_t id;
+    uint32_t delta[2], sp, x1, x2;
+    size_t words;
+};
+
+static bool is_call(const struct sh4_trace_id *id)
+{
+    return id->kind == SH4_SITE_JSR || id->kind == SH4_SITE_BSR || id->kind == SH4_SITE_BSRF;
+}
+
+/* What the agent adds to a counter for one event: measured once, corrected for the stub that ran. */
+static int32_t residue(const struct sh4_trace_decoder *d, int n)
+{
+    const struct sh4_trace_id *id = &d->plan->id[d->last];
+    switch (d->code[n]) {
+    case CODE_CALLS: /* a displaced call is a jump: none is counted */
+        return d->last && is_call(id) ? -1 : 0;
+    case CODE_INSNS:
+        return d->residue[n] + (d->last ? id->extra_insns : 0);
+    case CODE_ELAPSED:
+        return d->residue[n] + (d->last ? id->extra_cycles : 0);
+    default:
+        return d->residue[n];
+    }
+}
+
+/* Adds a record's deltas. Returns what was left after the residue, before it was limited to zero. */
+static void count(struct sh4_trace_decoder *d, const struct record *r, int64_t net[2])
+{
+    for (int n = 0; n < 2; n++) {
+        net[n] = 0;
+        if (!d->code[n])
+            continue;
+        net[n] = (int64_t)r->delta[n] - residue(d, n);
+        int64_t v = net[n] - d->debt[n];
+        d->debt[n] = v < 0 ? -v : 0;
+        d->c[n] += v > 0 ? (uint64_t)v : 0;
+    }
+}
+
+/* Two events so near that the second entered the pipeline with the first: which of them a count belongs to
+ * cannot be told. Judged by elapsed cycles, else by instructions, if one of the two counters has them. */
+static bool doubtful(const struct sh4_trace_decoder *d, const int64_t net[2])
+{
+    for (int n = 0; n < 2; n++)
+        if (d->code[n] == CODE_ELAPSED)
+            return net[n] < SH4_TRACE_CLOSE;
+    for (int n = 0; n < 2; n++)
+        if (d->code[n] == CODE_INSNS)
+            return net[n] <= 2;
+    return false;
+}
+
+static bool take(const struct sh4_trace_decoder *d, const uint32_t *w, size_t n, struct record *r)
+{
+    uint32_t top = w[0] >> 16;
+    *r = (struct record){ .words = top >= SH4_TRACE_K_WIDE ? 6 : 2 };
+    if (n < r->words)
+        return false;
+    if (r->words == 2) {
+        r->id = (uint16_t)top;
+        r->sp = d->sp_high | (w[0] & 0xFFFF) << 2;
+        r->delta[0] = w[1] >> 12;
+        r->delta[1] = w[1] & 0xFFF;
+        return true;
+    }
+    r->kind = top;
+    r->id = (uint16_t)w[0];
+    r->delta[0] = w[1];
+    r->delta[1] = w[2];
+    r->sp = w[3];
+    r->x1 = w[4];
+    r->x2 = w[5];
+    return true;
+}
+
+static bool sensible(const struct sh4_trace_decoder *d, const struct record *r)
+{
+    if (r->kind >= SH4_TRACE_K_END)
+        return false;
+    bool needs_id = r->kind == 0 || r->kind == SH4_TRACE_K_WIDE || r->kind == SH4_TRACE_K_TARGET;
+    return needs_id ? r->id && r->id < d->plan->nids && d->plan->id[r->id].addr : r->id == 0;
+}
+
+/* How far the slot of a return moves the stack pointer; false if that is not a constant. */
+static bool slot_moves_sp(uint16_t slot, int32_t *by)
+{
+    *by = 0;
+    if (slot >> 8 == 0x7F) /* add #imm,r15 */
+        *by = (int8_t)slot;
+    else if ((slot & 0xF0FF) == 0x60F6 || (slot & 0xFF0F) == 0x4F06) /* mov.l @r15+,Rn; lds.l @r15+ */
+        *by = 4;
+    else if ((slot & 0xFF0F) == 0x6F03) /* mov Rm,r15 */
+        return false;
+    return true;
+}
+
+static void enter(struct sh4_trace_decoder *d, uint32_t sp, uint32_t ret)
+{
+    d->frame[d->nframes % SH4_TRACE_FRAMES].sp = sp;
+    d->frame[d->nframes++ % SH4_TRACE_FRAMES].ret = ret;
+}
+
+/* The return address is that of the call made with the same stack pointer. */
+static bool leave(struct sh4_trace_decoder *d, uint32_t sp, uint32_t *ret)
+{
+    size_t depth = d->nframes < SH4_TRACE_FRAMES ? d->nframes : SH4_TRACE_FRAMES;
+    for (size_t i = 1; i <= depth; i++) {
+        size_t at = (d->nframes - i) % SH4_TRACE_FRAMES;
+        if (d->frame[at].sp != sp)
+            continue;
+        *ret = d->frame[at].ret;
+        d->nframes -= i;
+        return true;
+    }
+    return false;
+}
+
+static bool in_stub(const struct sh4_trace_decoder *d, uint32_t pc)
+{
+    const struct sh4_trace_plan *p = d->plan;
+    uint32_t off = (pc & PHYS) - ((p->base + p->stubs) & PHYS);
+    return off < p->stubs_end - p->stubs;
+}
+
+/* An address in a stub means: at the site whose stub runs. */
+static uint32_t program_pc(const struct sh4_trace_decoder *d, uint32_t pc)
+{
+    return in_stub(d, pc) && d->last ? d->plan->id[d->last].addr : pc;
+}
+
+static void site_event(struct sh4_trace_decoder *d, const struct record *r, struct event *e)
+{
+    const struct sh4_trace_id *id = &d->plan->id[r->id];
+    uint32_t ret = 0;
+    int32_t by;
+    e->pc = id->addr;
+    e->flags |= EVENT_HAS_PC;
+    if (r->kind == SH4_TRACE_K_TARGET)
+        d->target[r->id] = r->x1;
+    if (id->kind == SH4_SITE_RTS) {
+        e->kind = EVENT_RETURN;
+        if (slot_moves_sp(id->slot, &by) && leave(d, r->sp + (uint32_t)by, &ret)) {
+            e->target = ret;
+            e->flags |= EVENT_HAS_TARGET;
+        }
+        return;
+    }
+    e->kind = is_call(id) ? EVENT_CALL : id->kind == SH4_SITE_NKINDS ? EVENT_TIMESTAMP : EVENT_JUMP;
+    if (id->has_target || d->target[r->id]) {
+        e->target = id->has_target ? id->target : d->target[r->id];
+        e->flags |= EVENT_HAS_TARGET;
+    }
+    if (e->kind == EVENT_CALL)
+        enter(d, r->sp, id->addr + 4);
+}
+
+static void exception_event(struct sh4_trace_decoder *d, const struct record *r, struct event *e)
+{
+    bool irq = r->kind == SH4_TRACE_K_INTERRUPT;
+    e->kind = irq ? EVENT_INTERRUPT : EVENT_EXCEPTION;
+    e->vector = (uint16_t)r->x2;
+    e->pc = program_pc(d, r->x1);
+    e->flags |= EVENT_HAS_PC | (r->x2 >> 16 ? 0 : EVENT_UNTRACED_RTE) | (in_stub(d, r->x1) ? EVENT_DOUBTFUL : 0);
+    if (d->has_vbr) {
+        e->target = d->vbr + (irq ? 0x600 : e->vector == 0x040 || e->vector == 0x060 ? 0x400 : 0x100);
+        e->flags |= EVENT_HAS_TARGET;
+    }
+}
+
+static void fill(struct sh4_trace_decoder *d, const struct record *r, struct event *e)
+{
+    switch (r->kind) {
+    case 0: case SH4_TRACE_K_WIDE: case SH4_TRACE_K_TARGET:
+        site_event(d, r, e);
+        break;
+    case SH4_TRACE_K_INTERRUPT: case SH4_TRACE_K_EXCEPTION:
+        exception_event(d, r, e);
+        break;
+    case SH4_TRACE_K_RTE:
+        e->kind = EVENT_RTE;
+        e->target = program_pc(d, r->x1);
+        e->flags |= EVENT_HAS_TARGET;
+        break;
+    case SH4_TRACE_K_START: case SH4_TRACE_K_STOP:
+        e->kind = r->kind == SH4_TRACE_K_START ? EVENT_START : EVENT_STOP;
+        e->pc = r->x1;
+        e->flags |= EVENT_HAS_PC;
+        break;
+    default:
+        e->kind = EVENT_TIMESTAMP;
+        break;
+    }
+}
+
+static void event(struct sh4_trace_decoder *d, const struct record *r, uint64_t host_ns, struct event *e)
+{
+    int64_t net[2];
+    bool start = r->kind == SH4_TRACE_K_START;
+    memset(e, 0, sizeof *e);
+    if (start) {
+        d->debt[0] = d->debt[1] = 0; /* counting begins here: nothing ran yet */
+        net[0] = net[1] = INT32_MAX;
+    } else {
+        count(d, r, net);
+    }
+    e->host_ns = host_ns;
+    e->sp = r->sp;
+    e->flags = EVENT_HAS_SP | (d->code[0] ? EVENT_HAS_C1 : 0) | (d->code[1] ? EVENT_HAS_C2 : 0);
+    e->c1 = d->c[0];
+    e->c2 = d->c[1];
+    fill(d, r, e);
+    if (e->kind != EVENT_TIMESTAMP && doubtful(d, net))
+        e->flags |= EVENT_DOUBTFUL;
+    d->doubtful += e->flags & EVENT_DOUBTFUL ? 1 : 0;
+    d->sp_high = r->sp & 0xFFFC0000;
+    d->last = r->id;
+    d->events++;
+}
+
+size_t sh4_trace_decode(struct sh4_trace_decoder *d, const uint32_t *words, size_t n, uint64_t host_ns,
+                        struct event *out, size_t cap, size_t *used)
+{
+    size_t i = 0, got = 0;
+    bool bad = false;
+    while (i < n && got < cap) {
+        struct record r;
+        if (!take(d, words + i, n - i, &r))
+            break;
+        if (!sensible(d, &r)) {
+            d->corrupt++;
+            i++;
+            if (!bad)
+                out[got++] = (struct event){ .host_ns = host_ns, .kind = EVENT_LOST, .cause = EVENT_CAUSE_CORRUPT,
+                                             .amount = 1, .flags = EVENT_AMOUNT_BOUND };
+            bad = true;
+            continue;
+        }
+        bad = false;
+        event(d, &r, host_ns, &out[got++]);
+        i += r.words;
+    }
+    *used = i;
+    return got;
+}

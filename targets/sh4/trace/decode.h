@@ -1,0 +1,42 @@
+/* From the words of the trace ring to events. Pure: no target, no I/O. */
+#ifndef TARGETS_SH4_TRACE_DECODE_H
+#define TARGETS_SH4_TRACE_DECODE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "targets/event.h"
+#include "targets/sh4/trace/plan.h"
+
+enum { SH4_TRACE_FRAMES = 256, SH4_TRACE_CLOSE = 5 };
+
+/* Caller's struct: set the first part, zero the rest. */
+struct sh4_trace_decoder {
+    const struct sh4_trace_plan *plan; /* borrowed */
+    uint16_t code[2];      /* counter events; 0 = counter absent */
+    int32_t residue[2];    /* per event, measured with a plain call and return */
+    bool has_vbr;
+    uint32_t vbr;          /* the program's */
+
+    uint64_t c[2];         /* cumulative */
+    int64_t debt[2];       /* what subtracting the residue took too much, to be taken off later */
+    uint16_t last;         /* number of the event whose stub ran last */
+    uint32_t sp_high;      /* bits 31-18 */
+    uint32_t *target;      /* last target by number, plan->nids entries; caller allocates, zeroed */
+    struct { uint32_t sp, ret; } frame[SH4_TRACE_FRAMES]; /* calls under way, newest at (n-1) % FRAMES */
+    size_t nframes;
+    uint64_t events, doubtful, corrupt;
+};
+
+/* sh4_trace_decode - decode words of the ring
+ * words, n   in ring order; only whole records are consumed
+ * host_ns    goes into every event
+ * out, cap   events; a record gives at most one
+ * used       words consumed; less than n if out is full or the last record is incomplete
+ * Returns the number of events. Words that make no sense are skipped one by one, counted in d->corrupt and
+ * reported as one EVENT_LOST each run. */
+size_t sh4_trace_decode(struct sh4_trace_decoder *d, const uint32_t *words, size_t n, uint64_t host_ns,
+                        struct event *out, size_t cap, size_t *used);
+
+#endif

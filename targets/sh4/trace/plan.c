@@ -1,0 +1,353 @@
+#include "targets/sh4/trace/plan.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "probe/base/bytes.h"
+#include "probe/base/util.h"
+#include "targets/sh4/agent/trace_blob.h"
+#include "targets/sh4/trace/stubs.h"
+
+enum { PHYS = 0x1FFFFFFF, LINE = 32, ICACHE_LINES = 256, MAX_STUBS = 4096 };
+
+struct stub_at {
+    uint8_t bytes[SH4_STUB_MAX];
+    size_t len;
+    uint32_t offset; /* in the stub area */
+};
+
+/* One place to be patched, before numbers are given. */
+struct place {
+    const struct sh4_site *site; /* NULL: a point */
+    struct sh4_stub stub;
+    uint32_t addr;
+    uint32_t flags; /* special site, if not 0 */
+    size_t stub_index;
+    uint16_t id, orig;
+};
+
+struct work {
+    const struct sh4_trace_request *rq;
+    struct place *place;
+    size_t nplaces;
+    struct stub_at *stub;
+    size_t nstubs;
+    uint32_t stub_bytes;
+    size_t nspecials;
+};
+
+static uint32_t align(uint32_t v, uint32_t to)
+{
+    return (v + to - 1) & ~(to - 1);
+}
+
+/* Equal stubs are kept once: they are position independent. */
+static size_t keep_stub(struct work *w, const struct sh4_stub *s)
+{
+    for (size_t i = 0; i < w->nstubs; i++)
+        if (w->stub[i].len == s->len && memcmp(w->stub[i].bytes, s->bytes, s->len) == 0)
+            return i;
+    if (w->nstubs == MAX_STUBS)
+        return MAX_STUBS;
+    struct stub_at *x = &w->stub[w->nstubs];
+    memcpy(x->bytes, s->bytes, s->len);
+    x->len = s->len;
+    x->offset = w->stub_bytes;
+    w->stub_bytes += (uint32_t)s->len;
+    return w->nstubs++;
+}
+
+static uint32_t indirect_flags(const struct sh4_site *s)
+{
+    if (s->has_target || s->kind == SH4_SITE_RTS)
+        return 0;
+    bool rel = s->kind == SH4_SITE_BSRF || s->kind == SH4_SITE_BRAF;
+    return SH4_TRACE_SP_TARGET | (uint32_t)s->reg << SH4_TRACE_SP_REG | (rel ? SH4_TRACE_SP_REL : 0);
+}
+
+static void add_sites(struct work *w)
+{
+    struct sh4_sites *ss = w->rq->sites;
+    for (size_t i = 0; i < ss->nsites; i++) {
+        struct sh4_site *s = &ss->site[i];
+        struct place p = { .site = s, .addr = s->addr, .flags = indirect_flags(s), .orig = s->opcode };
+        if (s->kind >= SH4_SITE_RTE || s->why != SH4_TRACED)
+            continue;
+        if (w->rq->translated && s->addr >> 30 != 2)
+            s->why = SH4_UNTRACED_MMU;
+        else if (sh4_stub_site(s, w->rq->big, &p.stub, NULL) < 0)
+            s->why = SH4_UNTRACED_STUB;
+        else if (p.stub.len && (p.stub_index = keep_stub(w, &p.stub)) == MAX_STUBS)
+            s->why = SH4_UNTRACED_LIMIT;
+        else
+            w->place[w->nplaces++] = p;
+    }
+}
+
+static int add_point(struct work *w, uint32_t addr, uint32_t flag, struct err *err)
+{
+    struct place p = { .addr = addr };
+    for (size_t i = 0; i < w->nplaces; i++)
+        if (((w->place[i].addr ^ addr) & PHYS) == 0) {
+            w->place[i].flags |= flag;
+            return 0;
+        }
+    int ret = sh4_stub_point(w->rq->sites, addr, w->rq->big, &p.stub, err);
+    if (ret < 0)
+        return ret;
+    if (w->rq->translated && addr >> 30 != 2)
+        return err_set(err, ERR_USAGE, "choose a place in P1 (0x8...)", "0x%08x is translated by the MMU", addr);
+    p.flags = flag | SH4_TRACE_SP_CHECK;
+    if (p.stub.len)
+        p.stub_index = keep_stub(w, &p.stub);
+    if (p.stub_index == MAX_STUBS)
+        return err_set(err, ERR_RESOURCE, "", "too many stubs");
+    sh4_sites_opcode(w->rq->sites, addr, &p.orig);
+    w->place[w->nplaces++] = p;
+    return 0;
+}
+
+static int by_addr(const void *a, const void *b)
+{
+    uint32_t x = ((const struct place *)a)->addr & PHYS, y = ((const struct place *)b)->addr & PHYS;
+    return x < y ? -1 : x > y;
+}
+
+/* Numbers: odd for calls (the agent sets PR), even for the rest. */
+static size_t number(struct work *w)
+{
+    uint32_t next[2] = { 2, 1 };
+    size_t kept = 0;
+    for (size_t i = 0; i < w->nplaces; i++) {
+        struct place p = w->place[i];
+        uint32_t *n = &next[p.stub.set_pr];
+        if (*n > SH4_TRACE_MAX_SITE) {
+            ((struct sh4_site *)(uintptr_t)p.site)->why = SH4_UNTRACED_LIMIT;
+            continue;
+        }
+        p.id = (uint16_t)*n;
+        *n += 2;
+        w->nspecials += p.flags != 0;
+        w->place[kept++] = p;
+    }
+    w->nplaces = kept;
+    return MAX(next[0], next[1]);
+}
+
+/* Offsets of the parts in the image. */
+struct layout {
+    uint32_t table, table_bytes, sites, specials, stubs, patches, end;
+};
+
+static void lay_out(const struct work *w, size_t nids, struct layout *l)
+{
+    uint32_t lo = 0, hi = 0;
+    if (w->nplaces) {
+        lo = w->place[0].addr & PHYS;
+        hi = (w->place[w->nplaces - 1].addr & PHYS) + 2;
+    }
+    l->table = sh4_trace_blob.size;
+    l->table_bytes = align(hi - lo, 4);
+    l->sites = align(l->table + l->table_bytes, LINE);
+    l->specials = align(l->sites + (uint32_t)nids * 4, 16);
+    l->stubs = align(l->specials + (uint32_t)w->nspecials * 16, LINE);
+    l->patches = align(l->stubs + w->stub_bytes, 8);
+    l->end = align(l->patches + (uint32_t)w->nplaces * 8, LINE);
+}
+
+/* How often the program's own code shares an I-cache line with [from, to). */
+static uint32_t conflicts(const uint32_t used[ICACHE_LINES], uint32_t from, uint32_t to)
+{
+    uint32_t n = 0;
+    for (uint32_t a = from & ~(LINE - 1u); a < to; a += LINE)
+        n += used[a / LINE % ICACHE_LINES];
+    return n;
+}
+
+/* The place in the RAM where the fast path and the stubs share fewest I-cache lines with the program. */
+static uint32_t choose_base(const struct work *w, const struct layout *l)
+{
+    uint32_t used[ICACHE_LINES] = { 0 };
+    const struct sh4_sites *s = w->rq->sites;
+    uint32_t ram = align(w->rq->ram, LINE), best = ram, best_cost = UINT32_MAX;
+    uint32_t need = l->end + SH4_TRACE_MIN_RING + SH4_TRACE_RESERVE;
+    uint32_t slack = w->rq->ram + w->rq->ram_bytes - ram - need;
+    for (uint32_t a = s->text_low & ~1u; a < s->text_high; a += 2)
+        used[a / LINE % ICACHE_LINES] += sh4_sites_code(s, a) & (SH4_CODE_INSN | SH4_CODE_SLOT) ? 1 : 0;
+    for (uint32_t off = 0; off <= MIN(slack, (uint32_t)LINE * ICACHE_LINES); off += LINE) {
+        uint32_t b = ram + off;
+        uint32_t cost = 2 * conflicts(used, b + 0x100, b + 0x1A0) + conflicts(used, b + l->stubs, b + l->patches);
+        if (cost < best_cost) {
+            best = b;
+            best_cost = cost;
+        }
+    }
+    return best;
+}
+
+static void relocate(struct sh4_trace_plan *p, bool big)
+{
+    const struct sh4_trace_blob *b = &sh4_trace_blob;
+    memcpy(p->image, b->code[big], b->size);
+    for (size_t i = 0; i < b->nrelocs; i++) {
+        uint8_t *at = p->image + b->relocs[i];
+        put32(at, get32(at, big) - b->base + p->base, big);
+    }
+}
+
+static uint32_t stub_address(const struct work *w, const struct sh4_trace_plan *p, const struct layout *l,
+                             const struct place *x)
+{
+    if (!x->stub.len)
+        return x->stub.direct;
+    uint32_t at = p->base + l->stubs + w->stub[x->stub_index].offset;
+    /* Code in P0 may run in user mode, where P1 cannot be reached. */
+    return x->addr >> 31 ? at : at & PHYS;
+}
+
+static void fill_tables(const struct work *w, struct sh4_trace_plan *p, const struct layout *l)
+{
+    bool big = w->rq->big;
+    uint32_t special = l->specials;
+    put32(p->image + l->sites, 1, big); /* number 0: special, and told apart by the number */
+    for (size_t i = 0; i < w->nplaces; i++) {
+        const struct place *x = &w->place[i];
+        uint32_t stub = stub_address(w, p, l, x), word = stub;
+        put16(p->image + l->table + (x->addr & PHYS) - (w->place[0].addr & PHYS), x->id, big);
+        if (x->flags) {
+            word = (p->base + special) | 1;
+            put32(p->image + special, stub, big);
+            put32(p->image + special + 4, x->flags, big);
+            put32(p->image + special + 8, x->id, big);
+            special += 16;
+        }
+        put32(p->image + l->sites + x->id * 4u, word, big);
+        put32(p->image + l->patches + i * 8, x->addr, big);
+        put32(p->image + l->patches + i * 8 + 4, (uint32_t)SH4_TRACE_TRAP << 16 | x->orig, big);
+        p->patch[i] = (struct sh4_trace_patch){ x->addr, x->orig, x->id };
+        struct sh4_trace_id *id = &p->id[x->id];
+        *id = (struct sh4_trace_id){ .addr = x->addr, .kind = SH4_SITE_NKINDS, .extra_insns = x->stub.extra_insns,
+                                     .extra_cycles = x->stub.extra_cycles };
+        if (x->site) {
+            id->kind = x->site->kind;
+            id->slot = x->site->slot;
+            id->has_target = x->site->has_target;
+            id->target = x->site->target;
+        }
+    }
+    for (size_t i = 0; i < w->nstubs; i++)
+        memcpy(p->image + l->stubs + w->stub[i].offset, w->stub[i].bytes, w->stub[i].len);
+}
+
+static void fill_words(const struct work *w, struct sh4_trace_plan *p, const struct layout *l)
+{
+    const struct sh4_trace_blob *b = &sh4_trace_blob;
+    const struct sh4_trace_request *rq = w->rq;
+    const struct { uint32_t at, value; } words[] = {
+        { b->l_text, p->text }, { b->l_size, l->table_bytes }, { b->l_table, p->base + l->table },
+        { b->l_sites, p->base + l->sites }, { b->l_kernel, rq->kernel_entry }, { b->l_next1, rq->next_vbr + 0x100 },
+        { b->l_next4, rq->next_vbr + 0x400 }, { b->l_next6, rq->next_vbr + 0x600 }, { b->calls_struct, rq->calls_struct },
+        { b->save + 4u * SH4_TRACE_S_WPTR, p->ring }, { b->save + 4u * SH4_TRACE_S_LIMIT, p->ring + p->ring_bytes },
+        { b->save + 4u * SH4_TRACE_S_HARD, p->ring + p->ring_bytes + SH4_TRACE_RESERVE - 24 },
+        { b->save + 4u * SH4_TRACE_S_STATE, rq->state }, { b->ext + 4u * SH4_TRACE_X_WAIT, rq->wait_loops },
+        { SH4_TRACE_H_PATCHES, p->base + l->patches }, { SH4_TRACE_H_COUNT, (uint32_t)w->nplaces },
+    };
+    for (size_t i = 0; i < ARRAY_LEN(words); i++)
+        put32(p->image + words[i].at, words[i].value, rq->big);
+}
+
+static int build(struct work *w, struct sh4_trace_plan *p, struct err *err)
+{
+    const struct sh4_trace_request *rq = w->rq;
+    struct layout l;
+    char hint[96];
+    if (w->nplaces)
+        qsort(w->place, w->nplaces, sizeof *w->place, by_addr);
+    p->nids = number(w);
+    lay_out(w, p->nids, &l);
+    uint32_t need = l.end + SH4_TRACE_MIN_RING + SH4_TRACE_RESERVE + LINE;
+    if (need > rq->ram_bytes) {
+        snprintf(hint, sizeof hint, "give the agent at least %u KB of unused target RAM", (need + 1023) / 1024);
+        return err_set(err, ERR_RESOURCE, hint, "trace: %u bytes of agent RAM at 0x%08x are too few", rq->ram_bytes, rq->ram);
+    }
+    p->base = choose_base(w, &l);
+    p->image_len = l.end;
+    p->image = calloc(1, l.end);
+    p->id = calloc(p->nids, sizeof *p->id);
+    p->patch = calloc(w->nplaces ? w->nplaces : 1, sizeof *p->patch);
+    if (!p->image || !p->id || !p->patch)
+        return err_set(err, ERR_NOMEM, "", "trace plan");
+    p->npatches = w->nplaces;
+    p->table = l.table;
+    p->text = (w->nplaces ? w->place[0].addr & PHYS : 0) + 2;
+    p->stubs = l.stubs;
+    p->stubs_end = l.stubs + w->stub_bytes;
+    p->ring = (p->base + l.end) | 0xA0000000;
+    p->ring_bytes = (rq->ram + rq->ram_bytes - (p->base + l.end) - SH4_TRACE_RESERVE) & ~7u;
+    if (rq->ring_limit && p->ring_bytes > rq->ring_limit)
+        p->ring_bytes = rq->ring_limit & ~7u;
+    relocate(p, rq->big);
+    fill_tables(w, p, &l);
+    fill_words(w, p, &l);
+    return 0;
+}
+
+int sh4_trace_plan(const struct sh4_trace_request *rq, struct sh4_trace_plan *out, struct err *err)
+{
+    struct work w = { .rq = rq };
+    struct sh4_trace_plan p = { 0 };
+    int ret = 0;
+    w.place = calloc(rq->sites->nsites + rq->nstops + 1, sizeof *w.place);
+    w.stub = calloc(MAX_STUBS, sizeof *w.stub);
+    if (!w.place || !w.stub)
+        ret = err_set(err, ERR_NOMEM, "", "trace plan");
+    if (ret == 0)
+        add_sites(&w);
+    if (ret == 0 && rq->has_start && (ret = add_point(&w, rq->start, SH4_TRACE_SP_START, err)) < 0)
+        err_prefix(err, ret, "start point");
+    for (size_t i = 0; ret == 0 && i < rq->nstops; i++)
+        if ((ret = add_point(&w, rq->stops[i], SH4_TRACE_SP_STOP, err)) < 0)
+            err_prefix(err, ret, "stop point");
+    if (ret == 0)
+        ret = build(&w, &p, err);
+    free(w.place);
+    free(w.stub);
+    if (ret < 0)
+        sh4_trace_plan_fini(&p);
+    else
+        *out = p;
+    return ret;
+}
+
+void sh4_trace_plan_fini(struct sh4_trace_plan *p)
+{
+    free(p->image);
+    free(p->id);
+    free(p->patch);
+    memset(p, 0, sizeof *p);
+}
+
+long sh4_trace_plan_index(const struct sh4_trace_plan *p, uint32_t addr)
+{
+    uint32_t off = (addr & PHYS) - (p->text - 2);
+    if (!p->npatches || off > (p->patch[p->npatches - 1].addr & PHYS) - (p->text - 2))
+        return -1;
+    return (long)(p->table + off);
+}
+
+const struct sh4_trace_patch *sh4_trace_plan_patch(const struct sh4_trace_plan *p, uint32_t addr)
+{
+    size_t lo = 0, hi = p->npatches;
+    while (lo < hi) {
+        size_t mid = (lo + hi) / 2;
+        uint32_t a = p->patch[mid].addr & PHYS;
+        if (a == (addr & PHYS))
+            return &p->patch[mid];
+        if (a < (addr & PHYS))
+            lo = mid + 1;
+        else
+            hi = mid;
+    }
+    return NULL;
+}

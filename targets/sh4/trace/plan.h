@@ -1,0 +1,77 @@
+/* Lays out everything the trace agent needs in target RAM, as one image to be written there, and the
+ * list of patches. Pure: no target, no I/O. */
+#ifndef TARGETS_SH4_TRACE_PLAN_H
+#define TARGETS_SH4_TRACE_PLAN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "probe/base/err.h"
+#include "targets/sh4/trace/sites.h"
+
+struct sh4_trace_request {
+    struct sh4_sites *sites;      /* verdicts of sites that cannot be traced are written back */
+    bool big;
+    bool translated;              /* MMUCR.AT=1: code outside P1 and P2 cannot be traced */
+    uint32_t ram, ram_bytes;      /* target RAM for agent, tables, stubs and ring; P1 address */
+    bool has_start;
+    uint32_t start;
+    const uint32_t *stops;
+    size_t nstops;
+    uint32_t kernel_entry;        /* the debug kernel's debug_entry */
+    uint32_t next_vbr;            /* VBR of the hooks behind ours */
+    uint32_t state;               /* enum sh4_trace_state to begin with */
+    uint32_t calls_struct;        /* address of the program's __probeprof, 0 none */
+    uint32_t wait_loops;          /* how long the agent waits for the host when the ring is full */
+    uint32_t ring_limit;          /* largest ring wanted, bytes; 0: all that is left */
+};
+
+/* What a site number in a record means. */
+struct sh4_trace_id {
+    uint32_t addr, target;
+    uint16_t slot;
+    uint8_t kind;      /* enum sh4_site_kind; SH4_SITE_NKINDS: a point that is no event */
+    bool has_target;   /* static target */
+    int8_t extra_insns, extra_cycles; /* see struct sh4_stub */
+};
+
+struct sh4_trace_patch {
+    uint32_t addr;
+    uint16_t orig;
+    uint16_t id;
+};
+
+struct sh4_trace_plan {
+    uint32_t base;             /* of the agent; its VBR */
+    uint8_t *image;            /* image_len bytes at base, target byte order */
+    size_t image_len;          /* multiple of 4 */
+    uint32_t table, text;      /* table of site numbers (offset in image), physical start of its range + 2 */
+    uint32_t stubs, stubs_end; /* offsets in the image */
+    uint32_t ring, ring_bytes; /* P2 address; bytes before the reserve for long records */
+    struct sh4_trace_id *id;   /* by number; [0] unused */
+    size_t nids;
+    struct sh4_trace_patch *patch; /* by address */
+    size_t npatches;
+};
+
+enum {
+    SH4_TRACE_RESERVE = 2048,  /* bytes behind the ring for records of events that cannot wait */
+    SH4_TRACE_MIN_RING = 2048
+};
+
+/* sh4_trace_plan - lay it out
+ * rq    borrowed during the call; start and stop points are checked (see sh4_stub_point)
+ * out   release with sh4_trace_plan_fini()
+ * Returns 0; -ERR_USAGE for a bad point; -ERR_RESOURCE when the RAM is too small (the hint says how much is
+ * needed); -ERR_NOMEM. */
+int sh4_trace_plan(const struct sh4_trace_request *rq, struct sh4_trace_plan *out, struct err *err);
+void sh4_trace_plan_fini(struct sh4_trace_plan *p);
+
+/* sh4_trace_plan_index - byte offset in the image of addr's table entry (any alias); -1 outside. */
+long sh4_trace_plan_index(const struct sh4_trace_plan *p, uint32_t addr);
+
+/* sh4_trace_plan_patch - the patch at addr (any alias), or NULL. */
+const struct sh4_trace_patch *sh4_trace_plan_patch(const struct sh4_trace_plan *p, uint32_t addr);
+
+#endif
