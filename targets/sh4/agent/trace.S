@@ -29,6 +29,7 @@
         .equ S_PEND1, 48
         .equ S_PEND2, 52
         .equ S_R5, 56
+        .equ S_SP, 48                   ! with S_PEND1: never both
         .equ S_HARD, 60
         ! offsets in the extension block
         .equ X_X1, 0
@@ -112,17 +113,14 @@ ext:    .space  64
         .org    0x100
         ENTER   l_save, l_pmc
         stc     spc,r0
-        mov.l   l_mask,r1
         mov.l   l_text,r4
-        and     r1,r0
         mov.l   l_size,r1
         sub     r4,r0
         mov.l   l_table,r4
         cmp/hs  r1,r0
         bt      foreign_far
-        mov.w   @(r0,r4),r4             ! site number; 0: none
+lookup: mov.w   @(r0,r4),r4             ! site number, below 0x8000; 0: none
         mov.l   l_sites,r1
-        extu.w  r4,r4
         mov     r4,r0
         shll2   r0
         mov.l   @(r0,r1),r1             ! stub, or special | 1
@@ -135,15 +133,17 @@ record: GO
         mov.l   @(S_LAST1,r15),r0
         mov.l   @(S_LAST2,r15),r1
         sub     r0,r2
-        mov.l   l_lim1,r0
+        mov     #16,r0
         sub     r1,r3
+        shll16  r0
         mov     #16,r1
         cmp/hs  r0,r2
         shll8   r1
         bt      wide
         cmp/hs  r1,r3
-        bt      wide
         stc     sgr,r0
+        bt      wide
+        mov.l   r0,@(S_SP,r15)
         shll8   r2
         mov     r0,r1
         shll2   r2
@@ -176,7 +176,7 @@ exit:   mov.l   l_pmc,r1
         mov.l   r3,@(S_LAST2,r15)
         mov.l   @(S_R3,r15),r3
         mov.l   @(S_R1,r15),r1
-        stc     sgr,r15
+        mov.l   @(S_SP,r15),r15
         rte
         nop
 
@@ -192,12 +192,10 @@ full_far:
         .balign 4
 l_save: .long   save
 l_pmc:  .long   0xFF100000
-l_mask: .long   0x1FFFFFFF
-l_text: .long   0                       ! physical start of the table's range, + 2
+l_text: .long   0                       ! start of the table's range, as the program is linked, + 2
 l_size: .long   0
 l_table: .long  0
 l_sites: .long  0
-l_lim1: .long   0x00100000
 
 ! The state is not plain "recording".
 odd:    tst     #ST_STOPPED + ST_FILTER,r0
@@ -277,8 +275,9 @@ slow_done:
         bra     full
         nop
 exit_far:
+        stc     sgr,r0
         bra     exit
-        nop
+        mov.l   r0,@(S_SP,r15)
 
 ! emit: one six-word record. R2, R3 deltas; R4 first word; x1, x2 in the extension block; R5 return address.
 ! Clobbers R0, R1, R4. A record that no longer fits is counted as lost.
@@ -368,8 +367,10 @@ full:   mov.l   @(S_STATE,r15),r0
         or      r1,r0
 set_full:
         or      #ST_FULL,r0
-        bra     exit
         mov.l   r0,@(S_STATE,r15)
+        stc     sgr,r0
+        bra     exit
+        mov.l   r0,@(S_SP,r15)
 
 ! Into the debug kernel as if halted at drain_ret with BL=1; back from there, SPC, SSR and SGR are ours again.
 drain:  mov.l   l_ext4,r1
@@ -430,7 +431,7 @@ foreign:
         shlr2   r0                      ! 16 bytes of code, 4 of address
         shll2   r1
         cmp/hs  r1,r0
-        bt      not_slot
+        bt      not_slot_far
         mov.l   l_slot_spc,r1
         add     r1,r0
         mov.l   @r0,r4
@@ -451,6 +452,26 @@ ended:  mov.l   l_ext5,r1
         mova    slow_done5,r0
         bra     emit
         mov     r0,r5
+! Perhaps a site executed at another alias of its address.
+not_slot_far:
+        stc     spc,r0
+        mov.l   l_mask5,r1
+        and     r1,r0
+        mov.l   l_text5,r4
+        mov.l   @r4,r4
+        and     r1,r4
+        sub     r4,r0
+        mov.l   l_text5,r4
+        mov.l   @(4,r4),r1
+        cmp/hs  r1,r0
+        bt      not_slot
+        mov.l   @(8,r4),r4
+        mov     r0,r1
+        mov.w   @(r0,r4),r0
+        tst     r0,r0
+        bt      not_slot
+        bra     lookup
+        mov     r1,r0
 unfilter:
         and     #0xFD,r0                ! all but ST_FILTER
         bra     exit_pending
@@ -489,6 +510,7 @@ user_break_far:
         nop
         .balign 4
 l_mask5: .long  0x1FFFFFFF
+l_text5: .long  l_text
 l_slots: .long  slots
 l_slot_spc: .long slot_spc
 l_ext5: .long   ext

@@ -71,6 +71,6 @@ enum sh4_trace_kind {
     SH4_TRACE_K_TIME,           /* nothing but time */
     SH4_TRACE_K_END
 };
-enum { SH4_TRACE_MAX_SITE = 0xFEFF };
+enum { SH4_TRACE_MAX_SITE = 0x7FFF };
 
 #endif

@@ -26,6 +26,8 @@ static bool is_call(const struct sh4_trace_id *id)
 static int32_t residue(const struct sh4_trace_decoder *d, int n)
 {
     const struct sh4_trace_id *id = &d->plan->id[d->last];
+    if (!d->started)
+        return d->first[n];
     switch (d->code[n]) {
     case CODE_CALLS: /* a displaced call is a jump: none is counted */
         return d->last && is_call(id) ? -1 : 0;
@@ -228,6 +230,7 @@ static void event(struct sh4_trace_decoder *d, const struct record *r, uint64_t 
         e->flags |= EVENT_DOUBTFUL;
     d->doubtful += e->flags & EVENT_DOUBTFUL ? 1 : 0;
     d->sp_high = r->sp & 0xFFFC0000;
+    d->started = true;
     d->last = r->id;
     d->events++;
 }

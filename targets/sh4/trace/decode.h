@@ -16,6 +16,8 @@ struct sh4_trace_decoder {
     const struct sh4_trace_plan *plan; /* borrowed */
     uint16_t code[2];      /* counter events; 0 = counter absent */
     int32_t residue[2];    /* per event, measured with a plain call and return */
+    int32_t first[2];      /* of the first record after arming: no stub ran before it */
+    bool started;          /* the first record was seen */
     bool has_vbr;
     uint32_t vbr;          /* the program's */
 

@@ -245,7 +245,7 @@ static void fill_words(const struct work *w, struct sh4_trace_plan *p, const str
     const struct sh4_trace_blob *b = &sh4_trace_blob;
     const struct sh4_trace_request *rq = w->rq;
     const struct { uint32_t at, value; } words[] = {
-        { b->l_text, p->text }, { b->l_size, l->table_bytes }, { b->l_table, p->base + l->table },
+        { b->l_text, w->nplaces ? w->place[0].addr + 2 : 0 }, { b->l_size, l->table_bytes }, { b->l_table, p->base + l->table },
         { b->l_sites, p->base + l->sites }, { b->l_kernel, rq->kernel_entry }, { b->l_next1, rq->next_vbr + 0x100 },
         { b->l_next4, rq->next_vbr + 0x400 }, { b->l_next6, rq->next_vbr + 0x600 }, { b->calls_struct, rq->calls_struct },
         { b->save + 4u * SH4_TRACE_S_WPTR, p->ring }, { b->save + 4u * SH4_TRACE_S_LIMIT, p->ring + p->ring_bytes },

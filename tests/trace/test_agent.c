@@ -1,0 +1,145 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "probe/base/util.h"
+#include "targets/sh4/agent/trace_blob.h"
+#include "targets/sh4/isa.h"
+#include "tests/trace/rig.h"
+
+/* One event as single-stepping the unpatched program sees it. */
+struct seen {
+    uint32_t pc, target, sp;
+    uint64_t insns;
+    uint8_t kind;
+};
+enum { MAX_SEEN = 20000 };
+
+static uint8_t kind_of(const struct sh4_flow *f, struct rig *r, uint32_t pc)
+{
+    const struct sh4_site *s = r->armed ? sh4_sites_at(&r->sites, pc) : NULL;
+    switch (f->kind) {
+    case SH4_FLOW_CALL: case SH4_FLOW_CALL_REG: case SH4_FLOW_CALL_REL: return EVENT_CALL;
+    case SH4_FLOW_JMP_REG: return EVENT_JUMP;
+    case SH4_FLOW_RTS: return EVENT_RETURN;
+    default: return s ? EVENT_JUMP : EVENT_NONE;
+    }
+}
+
+static size_t reference(struct rig *r, const char *end, struct seen *out)
+{
+    uint32_t stop = asm_label(r->prog, end);
+    size_t n = 0;
+    for (int i = 0; i < 2000000 && r->cpu.pc != stop; i++) {
+        uint8_t b[2];
+        struct seen s = { .pc = r->cpu.pc, .sp = r->cpu.r[15], .insns = sh4_cpu_total(&r->cpu, 0x13) };
+        assert_true(sh4_cpu_peek(&r->cpu, r->cpu.pc, b, 2));
+        struct sh4_flow f = sh4_flow((uint16_t)(b[0] | b[1] << 8), r->cpu.pc);
+        s.kind = kind_of(&f, r, s.pc);
+        sh4_cpu_step(&r->cpu);
+        s.target = r->cpu.pc;
+        if (s.kind && n < MAX_SEEN)
+            out[n++] = s;
+    }
+    assert_int_equal(r->cpu.pc, stop);
+    return n;
+}
+
+static const char nested[] =
+    "main: mov #0,r8\n mov.l l_n,r9\n"
+    "m_loop: mov.l l_f,r1\n jsr @r1\n mov r9,r4\n add r0,r8\n"
+    "mov #5,r4\n bsr fact\n nop\n add r0,r8\n"
+    "mov.l l_t,r1\n jsr @r1\n mov #3,r4\n add r0,r8\n"
+    "bsr leaf\n add #1,r8\n"
+    "dt r9\n bf m_loop\n"
+    "m_end: bra m_end\n nop\n"
+    ".align 2\n l_n: .long 20\n l_f: .long f\n l_t: .long tail\n"
+    "f: sts.l pr,@-r15\n mov.l r8,@-r15\n bsr g\n mov r4,r8\n add r8,r0\n mov.l @r15+,r8\n lds.l @r15+,pr\n rts\n nop\n"
+    "g: mov r4,r0\n shll r0\n rts\n add #1,r0\n"
+    "fact: sts.l pr,@-r15\n mov.l r4,@-r15\n tst r4,r4\n bt f_one\n"
+    "bsr fact\n add #-1,r4\n mov.l @r15,r4\n mul.l r0,r4\n sts macl,r0\n bra f_out\n nop\n"
+    "f_one: mov #1,r0\n"
+    "f_out: add #4,r15\n lds.l @r15+,pr\n rts\n nop\n"
+    "tail: mov.l t_g,r1\n jmp @r1\n add #1,r4\n .align 2\n t_g: .long g\n"
+    "leaf: rts\n nop\n";
+
+static void compare(struct rig *a, struct rig *b, const struct seen *ref, size_t nref, const int32_t residue[2],
+                    unsigned c1, bool exact)
+{
+    struct sh4_trace_decoder d = { .plan = &b->plan, .code = { (uint16_t)c1, 0x13 },
+                                   .residue = { residue[0], residue[1] }, .first = { 12, 7 } };
+    static struct event ev[MAX_SEEN];
+    size_t used;
+    d.target = calloc(b->plan.nids, sizeof *d.target);
+    size_t n = sh4_trace_decode(&d, b->words, b->nwords, 0, ev, MAX_SEEN, &used);
+    assert_int_equal(used, b->nwords);
+    assert_int_equal(n, nref);
+    for (size_t i = 0; i < n; i++) {
+        if (ev[i].kind != ref[i].kind || ev[i].pc != ref[i].pc)
+            print_message("event %zu: kind %u pc %08x, expected %u %08x\n", i, ev[i].kind, (unsigned)ev[i].pc,
+                          ref[i].kind, ref[i].pc);
+        assert_int_equal(ev[i].kind, ref[i].kind);
+        assert_int_equal(ev[i].pc, ref[i].pc);
+        assert_int_equal(ev[i].sp, ref[i].sp);
+        assert_true(ev[i].flags & EVENT_HAS_TARGET);
+        assert_int_equal(ev[i].target, ref[i].target);
+        if (exact) {
+            if (ev[i].c2 != ref[i].insns)
+                print_message("event %zu at %08x: %u, expected %u\n", i, (unsigned)ev[i].pc, (unsigned)ev[i].c2,
+                              (unsigned)ref[i].insns);
+            assert_int_equal(ev[i].c2, ref[i].insns);
+        }
+    }
+    print_message("  %zu events, %zu words, doubtful %u, c1 %u of %u\n", n, b->nwords, (unsigned)d.doubtful,
+                  (unsigned)ev[n - 1].c1, (unsigned)sh4_cpu_total(&a->cpu, c1));
+    free(d.target);
+}
+
+static void same_result(struct rig *a, struct rig *b)
+{
+    for (int i = 0; i < 16; i++)
+        assert_int_equal(a->cpu.r[i], b->cpu.r[i]);
+    assert_int_equal(a->cpu.macl, b->cpu.macl);
+    assert_int_equal(a->cpu.pr, b->cpu.pr);
+    assert_int_equal(sh4_get_sr(&a->cpu), sh4_get_sr(&b->cpu));
+}
+
+static void agent__calls_recursion_tail_calls__stream_is_exact(void **state)
+{
+    (void)state;
+    static struct rig a, b;
+    static struct asm_prog pa, pb;
+    static struct seen ref[MAX_SEEN];
+    int32_t residue[2];
+    rig_residue(0x23, 0x13, residue);
+    print_message("  residue %d cycles, %d instructions\n", residue[0], residue[1]);
+    rig_open(&b, &pb, nested, 0x23, 0x13);
+    rig_arm(&b, &(struct sh4_trace_request){ .ring_limit = 0 });
+    rig_run(&b, "m_end", 2000000);
+    rig_take(&b);
+    rig_open(&a, &pa, nested, 0x23, 0x13);
+    a.sites = b.sites;
+    a.armed = true;
+    size_t n = reference(&a, "m_end", ref);
+    a.armed = false;
+    print_message("  %u cycles traced, %u untraced, %zu events\n", (unsigned)b.cpu.cycle, (unsigned)a.cpu.cycle, n);
+    print_message("  %.1f cycles an event\n", (double)(b.cpu.cycle - a.cpu.cycle) / (double)n);
+    same_result(&a, &b);
+    compare(&a, &b, ref, n, residue, 0x23, true);
+    rig_close(&a);
+    rig_close(&b);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(agent__calls_recursion_tail_calls__stream_is_exact),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
