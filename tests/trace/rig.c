@@ -215,12 +215,12 @@ static void calibrate(unsigned c1, unsigned c2, bool traced, uint32_t rounds, ui
     rig_close(&r);
 }
 
-void rig_residue(unsigned c1, unsigned c2, int32_t residue[2])
+void rig_residue(unsigned c1, unsigned c2, int32_t residue16[2])
 {
     uint32_t d[2][2][2];
     for (int traced = 0; traced < 2; traced++)
         for (int twice = 0; twice < 2; twice++)
             calibrate(c1, c2, traced, twice ? 128 : 64, d[traced][twice]);
     for (int n = 0; n < 2; n++)
-        residue[n] = ((int32_t)(d[1][1][n] - d[1][0][n]) - (int32_t)(d[0][1][n] - d[0][0][n])) / 128;
+        residue16[n] = 16 * ((int32_t)(d[1][1][n] - d[1][0][n]) - (int32_t)(d[0][1][n] - d[0][0][n])) / 128;
 }

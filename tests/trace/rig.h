@@ -56,7 +56,7 @@ void rig_run(struct rig *r, const char *end, uint64_t max_steps);
 void rig_take(struct rig *r);
 uint32_t rig_word(struct rig *r, uint32_t addr);
 void rig_set_word(struct rig *r, uint32_t addr, uint32_t value);
-/* rig_residue - measures the agent's residue with its calibration loop, on a scratch core. */
-void rig_residue(unsigned c1, unsigned c2, int32_t residue[2]);
+/* rig_residue - measures the agent's residue (1/16 counts) with its calibration loop, on a scratch core. */
+void rig_residue(unsigned c1, unsigned c2, int32_t residue16[2]);
 
 #endif

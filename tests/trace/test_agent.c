@@ -73,7 +73,7 @@ static void compare(struct rig *a, struct rig *b, const struct seen *ref, size_t
                     unsigned c1, bool exact)
 {
     struct sh4_trace_decoder d = { .plan = &b->plan, .code = { (uint16_t)c1, 0x13 },
-                                   .residue = { residue[0], residue[1] }, .first = { 12, 7 } };
+                                   .residue16 = { residue[0], residue[1] }, .first = { 12, 7 } };
     static struct event ev[MAX_SEEN];
     size_t used;
     d.target = calloc(b->plan.nids, sizeof *d.target);
@@ -118,7 +118,7 @@ static void agent__calls_recursion_tail_calls__stream_is_exact(void **state)
     static struct seen ref[MAX_SEEN];
     int32_t residue[2];
     rig_residue(0x23, 0x13, residue);
-    print_message("  residue %d cycles, %d instructions\n", residue[0], residue[1]);
+    print_message("  residue %.2f cycles, %.2f instructions\n", residue[0] / 16.0, residue[1] / 16.0);
     rig_open(&b, &pb, nested, 0x23, 0x13);
     rig_arm(&b, &(struct sh4_trace_request){ .ring_limit = 0 });
     rig_run(&b, "m_end", 2000000);

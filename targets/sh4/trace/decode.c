@@ -22,21 +22,21 @@ static bool is_call(const struct sh4_trace_id *id)
     return id->kind == SH4_SITE_JSR || id->kind == SH4_SITE_BSR || id->kind == SH4_SITE_BSRF;
 }
 
-/* What the agent adds to a counter for one event: measured once, corrected for the stub that ran. */
-static int32_t residue(const struct sh4_trace_decoder *d, int n)
+/* What the agent adds to a counter for one event, in 1/16: measured once, corrected for the stub that ran. */
+static int32_t residue16(const struct sh4_trace_decoder *d, int n)
 {
     const struct sh4_trace_id *id = &d->plan->id[d->last];
     if (!d->started)
-        return d->first[n];
+        return d->first[n] * 16;
     switch (d->code[n]) {
     case CODE_CALLS: /* a displaced call is a jump: none is counted */
-        return d->last && is_call(id) ? -1 : 0;
+        return d->last && is_call(id) ? -16 : 0;
     case CODE_INSNS:
-        return d->residue[n] + (d->last ? id->extra_insns : 0);
+        return d->residue16[n] + (d->last ? id->extra_insns * 16 : 0);
     case CODE_ELAPSED:
-        return d->residue[n] + (d->last ? id->extra_cycles : 0);
+        return d->residue16[n] + (d->last ? id->extra_cycles * 16 : 0);
     default:
-        return d->residue[n];
+        return d->residue16[n];
     }
 }
 
@@ -47,10 +47,11 @@ static void count(struct sh4_trace_decoder *d, const struct record *r, int64_t n
         net[n] = 0;
         if (!d->code[n])
             continue;
-        net[n] = (int64_t)r->delta[n] - residue(d, n);
-        int64_t v = net[n] - d->debt[n];
-        d->debt[n] = v < 0 ? -v : 0;
-        d->c[n] += v > 0 ? (uint64_t)v : 0;
+        int64_t v16 = (int64_t)r->delta[n] * 16 - residue16(d, n);
+        net[n] = v16 / 16;
+        v16 -= d->debt16[n];
+        d->debt16[n] = v16 < 0 ? -v16 : 0;
+        d->c16[n] += v16 > 0 ? (uint64_t)v16 : 0;
     }
 }
 
@@ -215,7 +216,7 @@ static void event(struct sh4_trace_decoder *d, const struct record *r, uint64_t 
     bool start = r->kind == SH4_TRACE_K_START;
     memset(e, 0, sizeof *e);
     if (start) {
-        d->debt[0] = d->debt[1] = 0; /* counting begins here: nothing ran yet */
+        d->debt16[0] = d->debt16[1] = 0; /* counting begins here: nothing ran yet */
         net[0] = net[1] = INT32_MAX;
     } else {
         count(d, r, net);
@@ -223,8 +224,8 @@ static void event(struct sh4_trace_decoder *d, const struct record *r, uint64_t 
     e->host_ns = host_ns;
     e->sp = r->sp;
     e->flags = EVENT_HAS_SP | (d->code[0] ? EVENT_HAS_C1 : 0) | (d->code[1] ? EVENT_HAS_C2 : 0);
-    e->c1 = d->c[0];
-    e->c2 = d->c[1];
+    e->c1 = (d->c16[0] + 8) / 16;
+    e->c2 = (d->c16[1] + 8) / 16;
     fill(d, r, e);
     if (e->kind != EVENT_TIMESTAMP && doubtful(d, net))
         e->flags |= EVENT_DOUBTFUL;

@@ -15,14 +15,14 @@ enum { SH4_TRACE_FRAMES = 256, SH4_TRACE_CLOSE = 5 };
 struct sh4_trace_decoder {
     const struct sh4_trace_plan *plan; /* borrowed */
     uint16_t code[2];      /* counter events; 0 = counter absent */
-    int32_t residue[2];    /* per event, measured with a plain call and return */
+    int32_t residue16[2];  /* per event in 1/16 counts, measured with a plain call and return */
     int32_t first[2];      /* of the first record after arming: no stub ran before it */
     bool started;          /* the first record was seen */
     bool has_vbr;
     uint32_t vbr;          /* the program's */
 
-    uint64_t c[2];         /* cumulative */
-    int64_t debt[2];       /* what subtracting the residue took too much, to be taken off later */
+    uint64_t c16[2];       /* cumulative, 1/16 counts */
+    int64_t debt16[2];     /* what subtracting the residue took too much, to be taken off later */
     uint16_t last;         /* number of the event whose stub ran last */
     uint32_t sp_high;      /* bits 31-18 */
     uint32_t *target;      /* last target by number, plan->nids entries; caller allocates, zeroed */

@@ -1,0 +1,204 @@
+/* The residue: what the agent adds to the counters for one event, measured on the target itself by running a
+ * loop of calls and returns without and with traps. The program's registers are kept by the debug kernel. */
+#include <string.h>
+
+#include "probe/base/bytes.h"
+#include "probe/base/util.h"
+#include "targets/sh4/agent/trace_blob.h"
+#include "targets/sh4/regs.h"
+#include "targets/sh4/trace/sh4_trace.h"
+
+enum {
+    ROUNDS = 32,       /* 64 events, 128 words of ring */
+    TABLES = 256,      /* bytes at the end of the ring, for the loop's own tables */
+    T_SITES = 64, T_STUBS = 96,
+    CALIB_SR = 0x400000F0,
+    /* From the loop's start to its first call: instructions, and cycles with everything in cache. */
+    LEAD_INSNS = 5, LEAD_CYCLES = 14
+};
+
+/* Everything of the halted program the loop disturbs. */
+struct kept {
+    uint32_t save[SH4_SAVE_WORDS], pc, sr, r15, spc, ssr, sgr, trap[3], vbr, dbr;
+    bool own_spc, caught;
+};
+
+static struct kept keep(const struct sh4_target *t)
+{
+    struct kept k = { .pc = t->pc, .sr = t->sr, .r15 = t->r15, .spc = t->spc, .ssr = t->ssr, .sgr = t->sgr,
+                      .vbr = t->prog_vbr, .dbr = t->prog_dbr, .own_spc = t->own_spc, .caught = t->caught };
+    memcpy(k.save, t->save, sizeof k.save);
+    memcpy(k.trap, t->trap, sizeof k.trap);
+    return k;
+}
+
+static void put_back(struct sh4_target *t, const struct kept *k)
+{
+    memcpy(t->save, k->save, sizeof k->save);
+    memcpy(t->trap, k->trap, sizeof k->trap);
+    t->pc = k->pc;
+    t->sr = k->sr;
+    t->r15 = k->r15;
+    t->spc = k->spc;
+    t->ssr = k->ssr;
+    t->sgr = k->sgr;
+    t->prog_vbr = k->vbr;
+    t->prog_dbr = k->dbr;
+    t->own_spc = k->own_spc;
+    t->caught = k->caught;
+    t->trap_lost = true;
+}
+
+static uint32_t tables_at(const struct sh4_trace *tr)
+{
+    return ((tr->plan.ring + tr->plan.ring_bytes - TABLES) & ~31u & 0x1FFFFFFF) | 0x80000000;
+}
+
+/* Points the agent's table words at the loop's two sites, or back at the program's. */
+static int use_tables(struct sh4_trace *tr, bool loop, struct err *err)
+{
+    const struct sh4_trace_blob *b = &sh4_trace_blob;
+    uint32_t at = tables_at(tr), words[4];
+    for (unsigned i = 0; i < 4; i++)
+        words[i] = get32(tr->plan.image + b->l_text + 4 * i, tr->t->base.big_endian);
+    if (loop) {
+        words[0] = tr->plan.base + b->calib_call + 2;
+        words[1] = (uint32_t)(b->calib_f - b->calib_call) + 2;
+        words[2] = at;
+        words[3] = at + T_SITES;
+    }
+    return sh4_agent_write(tr->t, tr->plan.base + b->l_text, 4, words, 4, err);
+}
+
+static int write_tables(struct sh4_trace *tr, struct err *err)
+{
+    const struct sh4_trace_blob *b = &sh4_trace_blob;
+    uint32_t at = tables_at(tr), words[TABLES / 8] = { 0 };
+    bool big = tr->t->base.big_endian;
+    uint8_t *bytes = (uint8_t *)words;
+    put16(bytes, 1, big);
+    put16(bytes + (b->calib_f - b->calib_call), 2, big);
+    put32(bytes + T_SITES, 1, big);
+    put32(bytes + T_SITES + 4, at + T_STUBS, big);
+    put32(bytes + T_SITES + 8, at + T_STUBS + 4, big);
+    put16(bytes + T_STUBS, 0x412B, big);     /* jmp @r1 */
+    put16(bytes + T_STUBS + 2, 0x0009, big);
+    put16(bytes + T_STUBS + 4, 0x000B, big); /* rts */
+    put16(bytes + T_STUBS + 6, 0x0009, big);
+    for (size_t i = 0; i < ARRAY_LEN(words); i++)
+        words[i] = get32(bytes + 4 * i, big);
+    int ret = sh4_agent_write(tr->t, at, 4, words, ARRAY_LEN(words), err);
+    return ret < 0 ? ret : sh4_agent_sync_caches(tr->t, at, sizeof words, err);
+}
+
+static int wait_back(struct sh4_target *t, struct err *err)
+{
+    enum { TRIES = 500 };
+    for (int i = 0; i < TRIES; i++) {
+        int ret = sh4_agent_halted(t, err);
+        if (ret)
+            return ret < 0 ? ret : 0;
+    }
+    return err_set(err, ERR_TIMEOUT, "reset the target (monitor reset halt)",
+                   "the trace agent at %08x did not come back from its calibration", t->trace_vbr);
+}
+
+static int patch_loop(struct sh4_trace *tr, bool traced, struct err *err)
+{
+    const struct sh4_trace_blob *b = &sh4_trace_blob;
+    uint16_t call = traced ? SH4_TRACE_TRAP : 0x410B, ret_insn = traced ? SH4_TRACE_TRAP : 0x000B;
+    int ret = sh4_agent_write_code(tr->t, tr->plan.base + b->calib_call, &call, 1, err);
+    return ret < 0 ? ret : sh4_agent_write_code(tr->t, tr->plan.base + b->calib_f, &ret_insn, 1, err);
+}
+
+static int reset_ring(struct sh4_trace *tr, struct err *err)
+{
+    uint32_t words[] = { tr->plan.ring, tr->plan.ring + tr->plan.ring_bytes, 0, 0, 0 };
+    return sh4_trace_put(tr, sh4_trace_blob.save + 4 * SH4_TRACE_S_WPTR, words, ARRAY_LEN(words), err);
+}
+
+/* One run. d: how far the counters went in the loop; traced also the first record's deltas. */
+static int run(struct sh4_trace *tr, uint32_t rounds, bool traced, uint32_t d[2], uint32_t first[2], struct err *err)
+{
+    struct sh4_target *t = tr->t;
+    uint32_t words[4 * ROUNDS * 2], last[2], n = 0;
+    int ret = reset_ring(tr, err);
+    for (unsigned i = 0; ret == 0 && i < 2; i++)
+        ret = sh4_agent_peek(t, i ? SH4_PMCTR2L : SH4_PMCTR1L, 4, &last[i], err);
+    if (ret == 0)
+        ret = sh4_trace_put(tr, sh4_trace_blob.save + 4 * SH4_TRACE_S_LAST1, last, 2, err);
+    t->pc = tr->plan.base + sh4_trace_blob.calib;
+    t->sr = CALIB_SR;
+    t->own_spc = false;
+    t->save[SH4_SAVE_BANK0 + 4] = rounds;
+    if (ret == 0)
+        ret = sh4_leave(t, 0, 0, 0, err);
+    if (ret == 0)
+        ret = wait_back(t, err);
+    if (ret == 0)
+        ret = sh4_regs_load(t, err);
+    if (ret < 0)
+        return ret;
+    t->state = TARGET_HALTED;
+    const uint32_t *r8 = t->save + SH4_SAVE_R8;
+    d[0] = r8[3] - r8[1];
+    d[1] = r8[4] - r8[2];
+    if (!traced)
+        return 0;
+    ret = sh4_trace_get(tr, sh4_trace_blob.save + 4 * SH4_TRACE_S_WPTR, &n, 1, err);
+    n = (n - tr->plan.ring) / 4;
+    if (ret == 0 && (n < 4 || n > ARRAY_LEN(words)))
+        return err_set(err, ERR_PROTOCOL, "reset the target", "calibration left %u words of trace", n);
+    if (ret == 0)
+        ret = sh4_agent_read(t, tr->plan.ring, 4, words, n, err);
+    d[0] = d[1] = 0;
+    for (uint32_t i = 0; ret == 0 && i + 1 < n; i += 2) {
+        d[0] += i ? words[i + 1] >> 12 : 0;
+        d[1] += i ? words[i + 1] & 0xFFF : 0;
+    }
+    first[0] = words[1] >> 12;
+    first[1] = words[1] & 0xFFF;
+    return ret;
+}
+
+static int measure(struct sh4_trace *tr, uint32_t d[2][2][2], uint32_t first[2], struct err *err)
+{
+    int ret = 0;
+    for (int traced = 0; ret == 0 && traced < 2; traced++) {
+        ret = patch_loop(tr, traced, err);
+        /* Once to warm the caches, then half and full length. */
+        for (int i = 0; ret == 0 && i < 3; i++)
+            ret = run(tr, i == 2 ? ROUNDS : ROUNDS / 2, traced, d[traced][i == 2], first, err);
+    }
+    return ret;
+}
+
+int sh4_trace_calibrate(struct sh4_trace *tr, struct err *err)
+{
+    struct sh4_target *t = tr->t;
+    struct kept k = keep(t);
+    struct err own = { .code = ERR_OK };
+    uint32_t d[2][2][2] = { 0 }, first[2] = { 0 }, state = 0;
+    static const int lead[2] = { LEAD_INSNS, LEAD_CYCLES };
+    int ret = write_tables(tr, err);
+    if (ret == 0)
+        ret = use_tables(tr, true, err);
+    if (ret == 0)
+        ret = measure(tr, d, first, err);
+    if (use_tables(tr, false, &own) < 0 && ret == 0)
+        ret = err_set(err, own.code, own.hint, "%s", own.what);
+    put_back(t, &k);
+    if (ret == 0)
+        ret = reset_ring(tr, err);
+    if (ret == 0)
+        ret = sh4_trace_put(tr, sh4_trace_blob.save + 4 * SH4_TRACE_S_STATE, &state, 1, err);
+    for (int n = 0; ret == 0 && n < 2; n++) {
+        int32_t extra = (int32_t)(d[1][1][n] - d[1][0][n]) - (int32_t)(d[0][1][n] - d[0][0][n]);
+        uint16_t code = tr->cfg.counter[n];
+        tr->dec.residue16[n] = code ? 16 * extra / ROUNDS : 0;
+        tr->dec.first[n] = (int32_t)first[n] - (code == 0x13 ? lead[0] : code == 0x23 ? lead[1] : 0);
+        if (!code || tr->dec.first[n] < 0)
+            tr->dec.first[n] = 0;
+    }
+    return ret < 0 ? err_prefix(err, ret, "trace calibration") : 0;
+}

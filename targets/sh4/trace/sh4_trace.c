@@ -1,0 +1,763 @@
+/* Function trace of an SH-4 target: arming, moving records, disarming. See docs/sh4-trace.md. */
+#include "targets/sh4/trace/sh4_trace.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "probe/base/bytes.h"
+#include "probe/base/util.h"
+#include "targets/sh4/agent/trace_blob.h"
+#include "targets/sh4/regs.h"
+
+enum {
+    HALT_NS = 2000000000, /* how long a halt for arming may take */
+    SLICE_NS = 1000000,
+    ASK_NS = 20000000,    /* the ring is asked for at least this often */
+    ASK_AGAIN_NS = 5000000,
+    WAIT_LOOPS = 20000000,/* agent, ring full and no host: about a second until it drops instead */
+    COMPARE_CHUNK = 4096,
+    INTERRUPT_PRIORITY = 15
+};
+#define DEFAULT_SHINOBI "sbInterruptRoutine"
+
+static uint64_t now(struct sh4_target *t) { return t->link.jtag->now_ns(t->probe); }
+
+/* ---- queue ---- */
+
+void sh4_trace_push(struct sh4_trace *tr, const struct event *e)
+{
+    if (tr->count < TRACE_QUEUE)
+        tr->queue[(tr->head + tr->count++) % TRACE_QUEUE] = *e;
+}
+
+static void note_event(struct sh4_trace *tr, enum event_kind kind, uint32_t pc, enum event_cause cause, uint64_t amount)
+{
+    struct event e = { .kind = (uint8_t)kind, .host_ns = now(tr->t), .cause = (uint8_t)cause, .amount = amount,
+                       .c1 = (tr->dec.c16[0] + 8) / 16, .c2 = (tr->dec.c16[1] + 8) / 16,
+                       .flags = (tr->cfg.counter[0] ? EVENT_HAS_C1 : 0) | (tr->cfg.counter[1] ? EVENT_HAS_C2 : 0) };
+    if (pc) {
+        e.pc = pc;
+        e.flags |= EVENT_HAS_PC;
+    }
+    sh4_trace_push(tr, &e);
+}
+
+/* ---- agent's words ---- */
+
+int sh4_trace_get(struct sh4_trace *tr, uint32_t offset, uint32_t *words, size_t n, struct err *err)
+{
+    return sh4_agent_read(tr->t, tr->plan.base + offset, 4, words, n, err);
+}
+
+int sh4_trace_put(struct sh4_trace *tr, uint32_t offset, const uint32_t *words, size_t n, struct err *err)
+{
+    return sh4_agent_write(tr->t, tr->plan.base + offset, 4, words, n, err);
+}
+
+/* ---- draining ---- */
+
+static void decode_words(struct sh4_trace *tr, size_t n)
+{
+    struct event e;
+    uint64_t at = now(tr->t);
+    for (size_t i = 0, used; i < n; i += used) {
+        size_t got = sh4_trace_decode(&tr->dec, tr->words + i, n - i, at, &e, 1, &used);
+        if (!got)
+            break;
+        if (e.kind == EVENT_START || e.kind == EVENT_STOP)
+            tr->active = e.kind == EVENT_START;
+        tr->doubtful += e.flags & EVENT_DOUBTFUL ? 1 : 0;
+        tr->events += e.kind != EVENT_TIMESTAMP && e.kind != EVENT_LOST;
+        sh4_trace_push(tr, &e);
+    }
+}
+
+/* Raw C1, agent included: 48 bits that may wrap. */
+static int read_raw(struct sh4_trace *tr, struct err *err)
+{
+    uint32_t v[2];
+    int ret = sh4_agent_read(tr->t, SH4_PMCTR1H, 4, v, 2, err);
+    if (ret < 0)
+        return ret;
+    uint64_t c = (uint64_t)(v[0] & 0xFFFF) << 32 | v[1];
+    tr->raw_c1 += (c - tr->counter_last) & 0xFFFFFFFFFFFF;
+    tr->counter_last = c;
+    return 0;
+}
+
+int sh4_trace_empty(struct sh4_trace *tr, struct err *err)
+{
+    const uint32_t save = sh4_trace_blob.save;
+    uint32_t s[16];
+    int ret = sh4_trace_get(tr, save, s, ARRAY_LEN(s), err);
+    if (ret < 0)
+        return ret;
+    uint32_t n = (s[SH4_TRACE_S_WPTR] - tr->plan.ring) / 4, lost = s[SH4_TRACE_S_LOST];
+    uint32_t fresh[] = { tr->plan.ring, s[SH4_TRACE_S_LIMIT], s[SH4_TRACE_S_STATE] & ~(uint32_t)SH4_TRACE_FULL,
+                         s[SH4_TRACE_S_SPHI], 0 };
+    if (n > (tr->plan.ring_bytes + SH4_TRACE_RESERVE) / 4 || n > TRACE_MAX_RING_WORDS)
+        return err_set(err, ERR_PROTOCOL, "the program may have written over the agent: give it other RAM",
+                       "trace ring at %08x: write pointer %08x", tr->plan.ring, s[SH4_TRACE_S_WPTR]);
+    if (n)
+        ret = sh4_agent_read(tr->t, tr->plan.ring, 4, tr->words, n, err);
+    if (ret == 0 && (n || lost || s[SH4_TRACE_S_STATE] & SH4_TRACE_FULL))
+        ret = sh4_trace_put(tr, save + 4 * SH4_TRACE_S_WPTR, fresh, ARRAY_LEN(fresh), err);
+    if (ret == 0)
+        ret = read_raw(tr, err);
+    if (ret < 0)
+        return ret;
+    tr->dec.vbr = tr->t->prog_vbr;
+    tr->ring_used = n * 4;
+    decode_words(tr, n);
+    if (lost) {
+        tr->lost += lost;
+        note_event(tr, EVENT_LOST, 0, EVENT_CAUSE_RING_FULL, lost);
+    }
+    tr->drains++;
+    tr->last_drain_ns = now(tr->t);
+    return 0;
+}
+
+static int save_word(struct sh4_target *t, unsigned word, uint32_t *v, struct err *err)
+{
+    return sh4_agent_read(t, t->agent_base + t->layout->save_area + 4 * word, 4, v, 1, err);
+}
+
+/* A break set by the agent on channel B to catch the end of a handler has to survive the kernel. */
+static int keep_break(struct sh4_trace *tr, struct err *err)
+{
+    struct sh4_target *t = tr->t;
+    uint32_t spc;
+    if (t->ubc[1].used)
+        return 0;
+    int ret = sh4_trace_get(tr, sh4_trace_blob.ext + 4 * SH4_TRACE_X_EXC, &spc, 1, err);
+    if (ret < 0)
+        return ret;
+    t->save[SH4_SAVE_BBRB] = spc ? 0x14 : 0;
+    return sh4_agent_poke(t, t->agent_base + t->layout->save_area + 4 * SH4_SAVE_BBRB, 4, t->save[SH4_SAVE_BBRB], err);
+}
+
+/* On as the kernel found it; a range step under way goes on. */
+static int go_on(struct sh4_trace *tr, struct err *err)
+{
+    struct sh4_target *t = tr->t;
+    uint32_t step[3] = { 0, 0, 0 };
+    struct err own = { .code = ERR_OK };
+    int ret = keep_break(tr, err);
+    if (ret == 0 && t->stepping)
+        ret = sh4_agent_read(t, t->agent_base + t->layout->step_words, 4, step, 3, err);
+    if (ret < 0)
+        return ret;
+    struct sh4_request req = { .routine = t->layout->op_go - (uint32_t)t->layout->ref_call,
+                               .arg = { step[0], step[1], step[2] } };
+    ret = sh4_agent_run(t, &req, 1, &own);
+    if (ret == -ERR_TIMEOUT) /* its answer was lost, but it runs */
+        return 0;
+    if (ret < 0 && err)
+        *err = own;
+    return ret;
+}
+
+static uint64_t tck(struct sh4_target *t)
+{
+    uint64_t clocks = 0;
+    t->link.jtag->stats(t->probe, &clocks, NULL, NULL);
+    return clocks;
+}
+
+/* The agent waits in the kernel, for whatever reason. 1: for the user; 0: it wanted the ring and runs on. */
+static int serve(struct sh4_trace *tr, struct err *err)
+{
+    struct sh4_target *t = tr->t;
+    uint32_t kind;
+    uint64_t before = tck(t);
+    int ret = save_word(t, SH4_SAVE_KIND, &kind, err);
+    if (ret < 0)
+        return ret;
+    bool ours = kind == SH4_TRACE_KIND || (kind == SH4_ENTRY_INTERRUPT && tr->drain_asked && !t->halt_wanted);
+    tr->drain_asked = false;
+    if (!ours)
+        return 1;
+    if ((ret = sh4_trace_empty(tr, err)) < 0 || (ret = go_on(tr, err)) < 0)
+        return ret;
+    tr->wire_bits += tck(t) - before;
+    return 0;
+}
+
+static bool room(const struct sh4_trace *tr)
+{
+    return tr->count + (tr->plan.ring_bytes + SH4_TRACE_RESERVE) / 8 + 16 < TRACE_QUEUE;
+}
+
+/* Hook of the driver: looks for the agent. While the queue has no room the program waits with its ring full. */
+static int look(struct sh4_target *t, uint64_t max_ns, struct err *err)
+{
+    struct sh4_trace *tr = t->trace;
+    uint32_t in[3];
+    (void)max_ns;
+    if (t->link.ir != SH4_TI_RESET_NEGATE && !tr->drain_asked) {
+        int ret = sh4_link_command(&t->link, SH4_TI_RESET_NEGATE, err);
+        if (ret < 0)
+            return ret;
+    }
+    /* A full ring waits for any word: show it none until there is room. */
+    uint32_t quiet[1] = { SH4_TRACE_RING };
+    int ret = room(tr) ? 1 : sh4_link_words(&t->link, quiet, in, 1, err);
+    if (ret < 0 || (ret == 0 && in[0] == SH4_TRACE_RING))
+        return ret;
+    ret = sh4_agent_halted(t, err);
+    return ret <= 0 ? ret : serve(tr, err);
+}
+
+/* Asks for a ring that is not full: an H-UDI interrupt with the word the agent looks for. */
+static int ask(struct sh4_trace *tr, struct err *err)
+{
+    struct sh4_target *t = tr->t;
+    uint32_t word = SH4_TRACE_DRAIN, in;
+    tr->last_ask_ns = now(t);
+    int ret = sh4_link_words(&t->link, &word, &in, 1, err);
+    if (ret == 0 && in != SH4_TRACE_RING)
+        ret = sh4_link_command(&t->link, SH4_TI_INTERRUPT, err);
+    tr->drain_asked = ret == 0;
+    if (ret == 0 && t->link.jtag->wait)
+        ret = t->link.jtag->wait(t->probe, 20000, err);
+    return ret;
+}
+
+static int trace_poll(struct target *target, struct event *out, size_t cap, uint64_t max_ns, struct err *err)
+{
+    struct sh4_target *t = sh4_of(target);
+    struct sh4_trace *tr = t->trace;
+    uint64_t end = now(t) + max_ns;
+    if (!tr)
+        return 0;
+    while (tr->armed && tr->count == 0 && t->state == TARGET_RUNNING && !t->stop_pending) {
+        int ret = look(t, 0, err);
+        if (ret < 0)
+            return ret;
+        if (ret > 0) /* halted for the user: the driver's poll finds it again */
+            break;
+        uint64_t at = now(t);
+        if (tr->count || at >= end)
+            break;
+        if (at - tr->last_drain_ns > ASK_NS && at - tr->last_ask_ns > ASK_AGAIN_NS && !t->halt_wanted)
+            ret = ask(tr, err);
+        else if (t->link.jtag->wait)
+            ret = t->link.jtag->wait(t->probe, MIN((uint64_t)SLICE_NS, end - at), err);
+        if (ret < 0)
+            return ret;
+    }
+    size_t n = MIN(cap, tr->count);
+    for (size_t i = 0; i < n; i++)
+        out[i] = tr->queue[(tr->head + i) % TRACE_QUEUE];
+    tr->head = (tr->head + n) % TRACE_QUEUE;
+    tr->count -= n;
+    return (int)n;
+}
+
+/* ---- halts in between ---- */
+
+static int halted(struct sh4_target *t, struct err *err)
+{
+    struct sh4_trace *tr = t->trace;
+    int ret = sh4_trace_empty(tr, err);
+    if (ret == 0)
+        note_event(tr, EVENT_NOTE, t->pc, EVENT_CAUSE_HALTED, 0);
+    return ret;
+}
+
+static int resumed(struct sh4_target *t, struct err *err)
+{
+    struct sh4_trace *tr = t->trace;
+    uint32_t spc;
+    int ret = sh4_trace_reconcile(tr, err);
+    if (ret == 0 && !t->ubc[1].used) {
+        ret = sh4_trace_get(tr, sh4_trace_blob.ext + 4 * SH4_TRACE_X_EXC, &spc, 1, err);
+        if (ret == 0 && spc)
+            t->save[SH4_SAVE_BBRB] = 0x14;
+    }
+    if (ret == 0)
+        note_event(tr, EVENT_NOTE, t->pc, EVENT_CAUSE_RESUMED, 0);
+    return ret;
+}
+
+/* ---- halting for our own purposes ---- */
+
+/* Halts if it runs. *ran: resume afterwards. A stop of another kind met on the way is kept for the user. */
+static int stop_program(struct sh4_target *t, bool *ran, struct err *err)
+{
+    struct target_stop stop;
+    uint64_t end = now(t) + HALT_NS;
+    *ran = t->state == TARGET_RUNNING && !t->stop_pending;
+    if (!*ran)
+        return t->state == TARGET_HALTED || t->stop_pending ? 0 : err_set(err, ERR_STATE, "attach first", "trace: target not attached");
+    int ret = t->base.ops->halt(&t->base, err);
+    while (ret == 0 && t->state == TARGET_RUNNING && now(t) < end)
+        ret = t->base.ops->poll(&t->base, SLICE_NS, &stop, err);
+    if (ret < 0)
+        return ret;
+    if (t->state != TARGET_HALTED)
+        return err_set(err, ERR_TIMEOUT, "interrupts may be masked for long", "trace: the target does not halt");
+    if (ret > 0 && stop.reason != STOP_REQUEST) {
+        t->stop = stop;
+        t->stop_pending = true;
+        *ran = false;
+    }
+    return 0;
+}
+
+static int run_program(struct sh4_target *t, bool ran, struct err *err)
+{
+    struct resume how = { .kind = RESUME_CONTINUE };
+    return ran ? t->base.ops->resume(&t->base, &how, err) : 0;
+}
+
+/* ---- arming ---- */
+
+static int compare_image(struct sh4_target *t, const struct image *im, struct err *err)
+{
+    uint8_t buf[COMPARE_CHUNK];
+    for (size_t i = 0; i < im->nsections; i++) {
+        const struct image_section *s = &im->sections[i];
+        for (uint64_t off = 0; s->code && s->data && off < s->size; off += sizeof buf) {
+            size_t n = (size_t)MIN((uint64_t)sizeof buf, s->size - off);
+            int ret = t->base.ops->read_mem(&t->base, s->addr + off, 0, buf, n, err);
+            if (ret < 0)
+                return err_prefix(err, ret, "comparing the program with the board's memory");
+            if (memcmp(buf, s->data + off, n) == 0)
+                continue;
+            size_t k = 0;
+            while (buf[k] == s->data[off + k])
+                k++;
+            return err_set(err, ERR_FORMAT, "load this program first, or give the ELF that is on the board",
+                           "%s differs from the board's memory at 0x%08x (%s)", im->path, (unsigned)(s->addr + off + k), s->name);
+        }
+    }
+    return 0;
+}
+
+/* After reset SR.BL is 1 at the entry. If the program runs with BL=0 now although the search can only explain
+ * BL=1, nobody but whoever started it can have cleared it: then it is clear at the entry, too. */
+static int find_sites(struct sh4_trace *tr, struct err *err)
+{
+    struct sh4_target *t = tr->t;
+    bool clear = !REG_GET(t->sr, SH4_SR_BL);
+    uint32_t handlers[] = { t->prog_vbr + 0x100, t->prog_vbr + 0x400, t->prog_vbr + 0x600 };
+    struct sh4_sites_config cfg = { .entry_blocked = !(clear && t->pc == (uint32_t)tr->cfg.image->entry),
+                                    .handlers = handlers, .nhandlers = ARRAY_LEN(handlers) };
+    int ret = sh4_sites_find(tr->cfg.image, &cfg, &tr->sites, err);
+    if (ret < 0 || !clear || !cfg.entry_blocked || !(sh4_sites_code(&tr->sites, t->pc) & SH4_CODE_INSN) ||
+        !sh4_sites_may_block(&tr->sites, t->pc, NULL))
+        return ret;
+    sh4_sites_fini(&tr->sites);
+    cfg.entry_blocked = false;
+    tr->evidence = true;
+    return sh4_sites_find(tr->cfg.image, &cfg, &tr->sites, err);
+}
+
+static uint32_t initial_state(const struct trace_config *cfg)
+{
+    return (cfg->has_start ? SH4_TRACE_STOPPED : 0) | (cfg->policy == TRACE_LIVE ? SH4_TRACE_LIVE : 0) |
+           (cfg->irq_filter == IRQ_FILTER_AUTO ? SH4_TRACE_AUTO : 0) |
+           (cfg->irq_filter == IRQ_FILTER_CALLS ? SH4_TRACE_CALLS : 0);
+}
+
+static int calls_struct(const struct trace_config *cfg, uint32_t *at, struct err *err)
+{
+    uint64_t addr = 0;
+    *at = 0;
+    if (cfg->irq_filter != IRQ_FILTER_CALLS)
+        return 0;
+    if (!cfg->image->lookup || !cfg->image->lookup(cfg->image, "__probeprof", &addr))
+        return err_set(err, ERR_NOT_FOUND, "include probeprof_target.h in the program and use its calls",
+                       "interrupt filter \"calls\": %s has no symbol __probeprof", cfg->image->path);
+    *at = (uint32_t)addr;
+    return 0;
+}
+
+static void agent_ram(const struct sh4_trace *tr, uint32_t *at, uint32_t *bytes)
+{
+    const struct sh4_target *t = tr->t;
+    *at = tr->cfg.ram_bytes ? (uint32_t)tr->cfg.ram_base : t->opt.agent_ram;
+    *bytes = tr->cfg.ram_bytes ? tr->cfg.ram_bytes : t->opt.agent_ram_bytes;
+    *at = (*at & 0x1FFFFFFF) | 0x80000000;
+    /* A resident kernel in the same RAM stays. */
+    uint32_t kernel_end = (t->agent_base + t->layout->kern_end + 256 + 31) & ~31u;
+    if (t->layout == &sh4_agent_ram && t->agent_base >= *at && kernel_end < *at + *bytes) {
+        *bytes -= kernel_end - *at;
+        *at = kernel_end;
+    }
+}
+
+static int make_plan(struct sh4_trace *tr, struct err *err)
+{
+    struct sh4_target *t = tr->t;
+    uint32_t stops[TRACE_MAX_STOPS], mmucr = 0;
+    struct sh4_trace_request rq = {
+        .sites = &tr->sites, .big = t->base.big_endian, .has_start = tr->cfg.has_start, .start = (uint32_t)tr->cfg.start,
+        .stops = stops, .nstops = tr->cfg.nstops, .kernel_entry = t->agent_base + t->layout->debug_entry,
+        .next_vbr = t->agent_base + t->layout->hook_vbr, .state = initial_state(&tr->cfg), .wait_loops = WAIT_LOOPS,
+    };
+    for (size_t i = 0; i < tr->cfg.nstops; i++)
+        stops[i] = (uint32_t)tr->cfg.stops[i];
+    agent_ram(tr, &rq.ram, &rq.ram_bytes);
+    int ret = calls_struct(&tr->cfg, &rq.calls_struct, err);
+    if (ret == 0)
+        ret = sh4_agent_peek(t, SH4_MMUCR, 4, &mmucr, err);
+    rq.translated = mmucr & 1;
+    return ret < 0 ? ret : sh4_trace_plan(&rq, &tr->plan, err);
+}
+
+static int write_agent(struct sh4_trace *tr, struct err *err)
+{
+    size_t n = tr->plan.image_len / 4;
+    uint32_t *words = malloc(2 * n * sizeof *words), *back = words + n;
+    if (!words)
+        return err_set(err, ERR_NOMEM, "", "trace agent");
+    for (size_t i = 0; i < n; i++)
+        words[i] = get32(tr->plan.image + 4 * i, tr->t->base.big_endian);
+    int ret = sh4_agent_write(tr->t, tr->plan.base, 4, words, n, err);
+    if (ret == 0)
+        ret = sh4_agent_sync_caches(tr->t, tr->plan.base, tr->plan.image_len, err);
+    if (ret == 0)
+        ret = sh4_agent_read(tr->t, tr->plan.base | 0xA0000000, 4, back, n, err);
+    if (ret == 0 && memcmp(words, back, n * sizeof *words) != 0)
+        ret = err_set(err, ERR_FAULT, "give the agent an address range that is RAM",
+                      "trace: memory at 0x%08x does not keep what is written", tr->plan.base);
+    free(words);
+    return ret;
+}
+
+static int arm_counters(struct sh4_trace *tr, struct err *err)
+{
+    struct sh4_target *t = tr->t;
+    if (!tr->cfg.counter[0] && !tr->cfg.counter[1])
+        return 0;
+    int ret = t->base.ops->counters_arm(&t->base, tr->cfg.counter, err);
+    for (unsigned n = 0; ret == 0 && n < 2; n++)
+        if (tr->cfg.counter[n] && tr->cfg.counter_ratio)
+            t->save[n ? SH4_SAVE_PMCR2 : SH4_SAVE_PMCR1] |= 1u << 8;
+    return ret;
+}
+
+/* The H-UDI interrupt is how the host asks for the ring. */
+static int enable_interrupt(struct sh4_trace *tr, struct err *err)
+{
+    int ret = sh4_agent_peek(tr->t, SH4_IPRC, 2, &tr->iprc, err);
+    return ret < 0 ? ret : sh4_agent_poke(tr->t, SH4_IPRC, 2, (tr->iprc & 0xFFF0) | INTERRUPT_PRIORITY, err);
+}
+
+/* Sites in memory that does not take the patch are ROM. */
+static int check_patches(struct sh4_trace *tr, struct err *err)
+{
+    for (size_t i = 0; i < tr->plan.npatches; i++) {
+        struct sh4_trace_patch *p = &tr->plan.patch[i];
+        struct sh4_site *s = (struct sh4_site *)(uintptr_t)sh4_sites_at(&tr->sites, p->addr);
+        uint32_t now_there;
+        if (!tr->mark[i].in_memory)
+            continue;
+        int ret = sh4_agent_peek(tr->t, p->addr, 2, &now_there, err);
+        if (ret < 0)
+            return ret;
+        if ((now_there & 0xFFFF) == SH4_TRACE_TRAP)
+            continue;
+        tr->mark[i] = (struct sh4_trace_mark){ .dead = true };
+        if (s)
+            s->why = SH4_UNTRACED_ROM;
+        else
+            return err_set(err, ERR_USAGE, "use a hardware breakpoint, or a place in RAM",
+                           "0x%08x is in ROM: no start or stop point can be there", p->addr);
+    }
+    return 0;
+}
+
+static void make_note(struct sh4_trace *tr)
+{
+    size_t unexplored = 0;
+    tr->untraced = 0;
+    for (size_t i = 0; i < tr->sites.nsites; i++)
+        tr->untraced += tr->sites.site[i].kind < SH4_SITE_RTE && tr->sites.site[i].why != SH4_TRACED;
+    for (size_t i = 0; i < tr->sites.nfunctions; i++)
+        unexplored += tr->sites.function[i].unexplored;
+    int n = snprintf(tr->note, sizeof tr->note, "%zu places traced, %zu not", tr->plan.npatches, tr->untraced);
+    if (unexplored)
+        n += snprintf(tr->note + n, sizeof tr->note - (size_t)n, "; %zu bytes of code not reached by the search", unexplored);
+    if (tr->evidence)
+        n += snprintf(tr->note + n, sizeof tr->note - (size_t)n, "; SR.BL taken as clear at the entry");
+    if (tr->cfg.irq_filter == IRQ_FILTER_SHINOBI)
+        snprintf(tr->note + n, sizeof tr->note - (size_t)n, "; shinobi filter: not enabled");
+}
+
+static void set_hooks(struct sh4_trace *tr, bool on)
+{
+    struct sh4_target *t = tr->t;
+    t->trace_vbr = on ? tr->plan.base : 0;
+    t->trace_hide = on ? sh4_trace_hide : NULL;
+    t->trace_write = on ? sh4_trace_write : NULL;
+    t->trace_poll = on ? look : NULL;
+    t->trace_halted = on ? halted : NULL;
+    t->trace_resumed = on ? resumed : NULL;
+}
+
+/* Counting begins: what the counters show now is zero. */
+static int start_state(struct sh4_trace *tr, bool active, struct err *err)
+{
+    uint32_t last[2] = { 0, 0 }, state = initial_state(&tr->cfg);
+    int ret = 0;
+    for (unsigned n = 0; ret == 0 && n < 2; n++)
+        ret = sh4_agent_peek(tr->t, n ? SH4_PMCTR2L : SH4_PMCTR1L, 4, &last[n], err);
+    state = active ? state & ~(uint32_t)SH4_TRACE_STOPPED : state | SH4_TRACE_STOPPED;
+    if (ret == 0)
+        ret = sh4_trace_put(tr, sh4_trace_blob.save + 4 * SH4_TRACE_S_LAST1, last, 2, err);
+    if (ret == 0)
+        ret = sh4_trace_put(tr, sh4_trace_blob.save + 4 * SH4_TRACE_S_STATE, &state, 1, err);
+    tr->dec.started = false;
+    return ret;
+}
+
+static int init_state(struct sh4_trace *tr, struct err *err)
+{
+    tr->mark = calloc(tr->plan.npatches ? tr->plan.npatches : 1, sizeof *tr->mark);
+    tr->queue = malloc(TRACE_QUEUE * sizeof *tr->queue);
+    tr->words = malloc(TRACE_MAX_RING_WORDS * sizeof *tr->words);
+    tr->dec = (struct sh4_trace_decoder){ .plan = &tr->plan, .code = { tr->cfg.counter[0], tr->cfg.counter[1] },
+                                          .has_vbr = true, .vbr = tr->t->prog_vbr };
+    tr->dec.target = calloc(tr->plan.nids, sizeof *tr->dec.target);
+    if (!tr->mark || !tr->queue || !tr->words || !tr->dec.target)
+        return err_set(err, ERR_NOMEM, "", "trace");
+    return 0;
+}
+
+static int arm_halted(struct sh4_trace *tr, struct err *err)
+{
+    struct sh4_target *t = tr->t;
+    int ret = sh4_trace_clean_leftovers(t, err);
+    if (ret >= 0)
+        ret = compare_image(t, tr->cfg.image, err);
+    if (ret == 0)
+        ret = find_sites(tr, err);
+    if (ret == 0)
+        ret = make_plan(tr, err);
+    if (ret == 0)
+        ret = init_state(tr, err);
+    if (ret == 0)
+        ret = write_agent(tr, err);
+    if (ret == 0)
+        ret = arm_counters(tr, err);
+    if (ret < 0)
+        return ret;
+    t->trace_vbr = tr->plan.base;
+    ret = sh4_trace_calibrate(tr, err);
+    if (ret == 0)
+        ret = arm_counters(tr, err); /* from zero again */
+    if (ret == 0)
+        ret = start_state(tr, !tr->cfg.has_start, err);
+    if (ret == 0)
+        ret = enable_interrupt(tr, err);
+    if (ret == 0)
+        ret = sh4_trace_patch_all(tr, true, err);
+    if (ret == 0)
+        ret = check_patches(tr, err);
+    return ret;
+}
+
+static void free_trace(struct sh4_trace *tr)
+{
+    if (!tr)
+        return;
+    sh4_sites_fini(&tr->sites);
+    sh4_trace_plan_fini(&tr->plan);
+    free(tr->dec.target);
+    free(tr->mark);
+    free(tr->queue);
+    free(tr->words);
+    free(tr);
+}
+
+static void on_close(struct sh4_target *t)
+{
+    set_hooks(t->trace, false);
+    free_trace(t->trace);
+    t->trace = NULL;
+}
+
+/* Takes our vectors and patches out of a halted target. */
+static int undo(struct sh4_trace *tr, struct err *err)
+{
+    uint32_t zero = 0;
+    int ret = sh4_trace_patch_all(tr, false, err);
+    if (ret == 0)
+        ret = sh4_agent_poke(tr->t, SH4_IPRC, 2, tr->iprc, err);
+    if (ret == 0)
+        ret = sh4_trace_put(tr, 0, &zero, 1, err);
+    set_hooks(tr, false);
+    return ret;
+}
+
+static int trace_arm(struct target *target, const struct trace_config *cfg, struct err *err)
+{
+    struct sh4_target *t = sh4_of(target);
+    bool ran;
+    if (t->trace && t->trace->armed)
+        return err_set(err, ERR_STATE, "disarm it first (monitor profile stop)", "a trace is armed already");
+    if (!cfg->image)
+        return err_set(err, ERR_USAGE, "name the program's ELF with --elf", "function trace needs the program's image");
+    free_trace(t->trace);
+    struct sh4_trace *tr = t->trace = calloc(1, sizeof *tr);
+    if (!tr)
+        return err_set(err, ERR_NOMEM, "", "trace");
+    tr->t = t;
+    tr->cfg = *cfg;
+    t->trace_close = on_close;
+    int ret = stop_program(t, &ran, err);
+    if (ret == 0 && (ret = arm_halted(tr, err)) < 0) {
+        struct err own = { .code = ERR_OK };
+        if (tr->mark && tr->plan.image)
+            undo(tr, &own);
+        set_hooks(tr, false);
+    }
+    if (ret < 0) {
+        struct err own = { .code = ERR_OK };
+        if (t->state == TARGET_HALTED)
+            run_program(t, ran, &own);
+        on_close(t);
+        return err_prefix(err, ret, "arming the trace");
+    }
+    tr->armed = true;
+    tr->active = !cfg->has_start;
+    make_note(tr);
+    set_hooks(tr, true);
+    tr->last_drain_ns = tr->last_ask_ns = now(t);
+    if (tr->active)
+        note_event(tr, EVENT_START, t->pc, EVENT_CAUSE_NONE, 0);
+    return run_program(t, ran, err);
+}
+
+/* ---- disarming ---- */
+
+/* Interrupted code still returns to slots that are in use: give it a little time with the agent, then leave a
+ * far jump in each slot that is left. */
+static int settle_slots(struct sh4_trace *tr, struct err *err)
+{
+    const struct sh4_trace_blob *b = &sh4_trace_blob;
+    uint32_t spc[SH4_TRACE_SLOTS];
+    int ret = sh4_trace_get(tr, b->slot_spc, spc, ARRAY_LEN(spc), err);
+    for (unsigned i = 0; ret == 0 && i < ARRAY_LEN(spc); i++) {
+        if (!spc[i])
+            continue;
+        bool big = tr->t->base.big_endian;
+        uint16_t hi = (uint16_t)(spc[i] >> 16), lo = (uint16_t)spc[i];
+        /* mov.l r0,@-r15; mov.l 8f,r0; jmp @r0; mov.l @r15+,r0; 8: .long */
+        uint16_t code[] = { 0x2F06, 0xD001, 0x402B, 0x60F6, big ? hi : lo, big ? lo : hi };
+        ret = sh4_agent_write_code(tr->t, tr->plan.base + b->slots + 16 * i, code, ARRAY_LEN(code), err);
+    }
+    return ret;
+}
+
+static int trace_disarm(struct target *target, struct err *err)
+{
+    struct sh4_target *t = sh4_of(target);
+    struct sh4_trace *tr = t->trace;
+    bool ran;
+    if (!tr || !tr->armed)
+        return 0;
+    int ret = stop_program(t, &ran, err);
+    if (ret == 0 && t->stop_pending && t->state == TARGET_RUNNING)
+        ret = err_set(err, ERR_STATE, "", "trace: target busy");
+    if (ret == 0)
+        ret = sh4_trace_empty(tr, err);
+    if (ret == 0 && tr->active)
+        note_event(tr, EVENT_STOP, t->pc, EVENT_CAUSE_NONE, 0);
+    if (ret == 0)
+        ret = settle_slots(tr, err);
+    if (ret == 0)
+        ret = undo(tr, err);
+    tr->armed = tr->active = false;
+    set_hooks(tr, false);
+    if (ret < 0)
+        return err_prefix(err, ret, "disarming the trace");
+    return run_program(t, ran, err);
+}
+
+static int trace_set_active(struct target *target, bool active, struct err *err)
+{
+    struct sh4_target *t = sh4_of(target);
+    struct sh4_trace *tr = t->trace;
+    bool ran;
+    if (!tr || !tr->armed)
+        return err_set(err, ERR_STATE, "arm it first", "no trace is armed");
+    int ret = stop_program(t, &ran, err);
+    if (ret == 0)
+        ret = sh4_trace_empty(tr, err);
+    if (ret == 0 && active != tr->active) {
+        ret = start_state(tr, active, err);
+        if (ret == 0)
+            note_event(tr, active ? EVENT_START : EVENT_STOP, t->pc, EVENT_CAUSE_NONE, 0);
+        tr->active = active;
+    }
+    return ret < 0 ? err_prefix(err, ret, "trace") : run_program(t, ran, err);
+}
+
+/* ---- reports ---- */
+
+static int trace_status(struct target *target, struct trace_status *out, struct err *err)
+{
+    struct sh4_target *t = sh4_of(target);
+    struct sh4_trace *tr = t->trace;
+    (void)err;
+    memset(out, 0, sizeof *out);
+    if (!tr)
+        return 0;
+    uint64_t program = (tr->dec.c16[0] + 8) / 16;
+    bool cycles = tr->cfg.counter[0] == 0x23 && !tr->cfg.counter_ratio;
+    *out = (struct trace_status){
+        .armed = tr->armed, .active = tr->active, .events = tr->events, .lost = tr->lost, .doubtful = tr->doubtful,
+        .target_cycles = cycles ? tr->raw_c1 : 0,
+        .agent_cycles = cycles && tr->raw_c1 > program && !tr->cfg.has_start ? tr->raw_c1 - program : 0,
+        .wire_bits = tr->wire_bits, .sites = (uint32_t)tr->plan.npatches, .untraced_sites = (uint32_t)tr->untraced,
+        .ring_bytes = tr->plan.ring_bytes, .ring_used = tr->ring_used,
+    };
+    for (int n = 0; n < 2; n++)
+        out->agent_cost[n] = tr->dec.residue16[n] > 0 ? (uint32_t)(tr->dec.residue16[n] + 8) / 16 : 0;
+    memcpy(out->note, tr->note, sizeof out->note);
+    return 0;
+}
+
+static const char *function_name(const struct sh4_sites *s, uint32_t f)
+{
+    return f < s->nfunctions && s->function[f].name ? s->function[f].name : "?";
+}
+
+static int trace_explain(struct target *target, const struct text_sink *out, struct err *err)
+{
+    struct sh4_trace *tr = sh4_of(target)->trace;
+    if (!tr)
+        return err_set(err, ERR_STATE, "arm it first", "no trace is armed");
+    const struct sh4_sites *s = &tr->sites;
+    for (size_t i = 0; i < s->nsites; i++) {
+        const struct sh4_site *x = &s->site[i];
+        if (x->why == SH4_TRACED || x->kind >= SH4_SITE_RTE)
+            continue;
+        const struct sh4_function *f = &s->function[x->function];
+        sink_printf(out, "0x%08x %s in %s: %s", x->addr, sh4_site_kind_name(x->kind), function_name(s, x->function),
+                    sh4_untraced_text(x->why));
+        if (x->why == SH4_UNTRACED_BL && f->blocked_by != SH4_NO_FUNCTION)
+            sink_printf(out, " (called so by %s)", function_name(s, f->blocked_by));
+        sink_printf(out, "\n");
+    }
+    for (size_t i = 0; i < s->nfunctions; i++)
+        if (s->function[i].unexplored)
+            sink_printf(out, "0x%08x %s: %u bytes are not reached by control flow and were not searched\n",
+                        s->function[i].low, function_name(s, (uint32_t)i), s->function[i].unexplored);
+    return 0;
+}
+
+const struct target_trace_ops *sh4_trace_ops(void)
+{
+    static const struct target_trace_ops ops = {
+        .arm = trace_arm, .poll = trace_poll, .disarm = trace_disarm, .set_active = trace_set_active,
+        .status = trace_status, .explain = trace_explain,
+    };
+    return &ops;
+}

@@ -1,0 +1,65 @@
+/* Function trace of an SH-4 target: the host's side. Private to targets/sh4/trace and the driver. */
+#ifndef TARGETS_SH4_TRACE_SH4_TRACE_H
+#define TARGETS_SH4_TRACE_SH4_TRACE_H
+
+#include "targets/sh4/sh4_priv.h"
+#include "targets/sh4/trace/decode.h"
+#include "targets/sh4/trace/plan.h"
+#include "targets/sh4/trace/sites.h"
+
+enum {
+    TRACE_QUEUE = 1 << 16,      /* most events waiting for the caller */
+    TRACE_MAX_RING_WORDS = 1 << 16
+};
+
+/* What the host knows of one patch beyond the plan. */
+struct sh4_trace_mark {
+    bool in_memory; /* our TRAPA is there now */
+    bool dead;      /* the code was overwritten: never again */
+};
+
+struct sh4_trace {
+    struct sh4_target *t;
+    struct trace_config cfg;
+    struct sh4_sites sites;
+    struct sh4_trace_plan plan;
+    struct sh4_trace_decoder dec;
+    struct sh4_trace_mark *mark; /* plan.npatches */
+    bool armed, active;
+    bool drain_asked;            /* an H-UDI interrupt was sent for the ring */
+    bool evidence;               /* SR.BL at entry was taken for clear because the program runs that way */
+
+    struct event *queue;         /* TRACE_QUEUE, a ring */
+    size_t head, count;
+    uint32_t *words;             /* one drain */
+
+    uint32_t iprc;               /* as it was before arming */
+    uint64_t counter_last;       /* 48-bit C1 at the last drain, raw */
+    uint64_t raw_c1;             /* raw C1 since arming, agent included */
+    uint64_t last_drain_ns, last_ask_ns;
+    uint64_t events, lost, doubtful, wire_bits, drains;
+    uint32_t ring_used;
+    size_t untraced;
+    char note[192];
+};
+
+/* A drain: the agent is halted in the kernel. Everything in the ring goes to the queue (arm.c calls it too). */
+int sh4_trace_empty(struct sh4_trace *tr, struct err *err);
+/* Event made by the host. */
+void sh4_trace_push(struct sh4_trace *tr, const struct event *e);
+/* A word of the save or extension block. */
+int sh4_trace_get(struct sh4_trace *tr, uint32_t offset, uint32_t *words, size_t n, struct err *err);
+int sh4_trace_put(struct sh4_trace *tr, uint32_t offset, const uint32_t *words, size_t n, struct err *err);
+/* Measures the residue; the target is halted, the plan is in its RAM. (calibrate.c) */
+int sh4_trace_calibrate(struct sh4_trace *tr, struct err *err);
+/* Our vectors on or off; patches in or out of memory. (patch.c) */
+int sh4_trace_patch(struct sh4_trace *tr, size_t i, bool in_memory, struct err *err);
+int sh4_trace_patch_all(struct sh4_trace *tr, bool in_memory, struct err *err);
+void sh4_trace_hide(struct sh4_target *t, uint32_t addr, uint8_t *buf, size_t len);
+void sh4_trace_write(struct sh4_target *t, uint32_t addr, uint8_t *buf, size_t len);
+/* Makes patches and the user's breakpoints agree before the program runs on. */
+int sh4_trace_reconcile(struct sh4_trace *tr, struct err *err);
+/* Undoes what a lost session left behind, if anything. Returns 1 if there was something. */
+int sh4_trace_clean_leftovers(struct sh4_target *t, struct err *err);
+
+#endif
