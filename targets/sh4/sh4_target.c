@@ -262,6 +262,8 @@ static int private_break(struct sh4_target *t, struct err *err)
         t->broke_with_bl = REG_GET(sr, SH4_SR_BL) != 0;
         if (!t->broke_with_bl)
             break;
+        if (t->trace_poll && (ret = t->trace_poll(t, 0, err)) != 0) /* it may be waiting for its ring to be read */
+            return ret < 0 ? ret : 0;
         ret = link_wait(t, 50000, err);
         if (ret < 0)
             return ret;
@@ -687,6 +689,7 @@ int sh4_open(struct probe *p, const struct sh4_options *opt, struct target **out
     t->opt.agent_ram_bytes = t->opt.agent_ram_bytes ? t->opt.agent_ram_bytes : SH4_AGENT_RAM_BYTES;
     t->ops = table;
     t->ops.name = name;
+    t->ops.trace = sh4_trace_ops();
     t->base.ops = &t->ops;
     t->base.big_endian = t->opt.big_endian;
     t->probe = p;

@@ -615,8 +615,9 @@ hudi:   mov.l   l_sddr6,r1
         mov.l   l_drain,r1
         cmp/eq  r0,r1
         bt      1f
-        bra     pass
         mov.l   l_next6,r4
+        bra     pass
+        nop
 1:      mov.l   @(S_STATE,r15),r0
         tst     #ST_STOPPED + ST_FILTER,r0
         bf      2f
@@ -668,8 +669,9 @@ exception:                              ! R4: 1 general, 0x400 TLB miss
 2:      mov.l   l_kexc,r4
         bra     record_pass
         nop
-pass1:  bra     pass
-        mov.l   l_next1,r4
+pass1:  mov.l   l_next1,r4
+        bra     pass
+        nop
 ! User break: ours if channel B matched at the place we set it to.
 user_break:
         mov.l   l_ext6,r1

@@ -86,10 +86,19 @@ static int read_raw(struct sh4_trace *tr, struct err *err)
     return 0;
 }
 
+static uint64_t tck(struct sh4_target *t)
+{
+    uint64_t clocks = 0;
+    if (t->link.jtag->stats)
+        t->link.jtag->stats(t->probe, &clocks, NULL, NULL);
+    return clocks;
+}
+
 int sh4_trace_empty(struct sh4_trace *tr, struct err *err)
 {
     const uint32_t save = sh4_trace_blob.save;
     uint32_t s[16];
+    uint64_t before = tck(tr->t);
     int ret = sh4_trace_get(tr, save, s, ARRAY_LEN(s), err);
     if (ret < 0)
         return ret;
@@ -114,6 +123,7 @@ int sh4_trace_empty(struct sh4_trace *tr, struct err *err)
         tr->lost += lost;
         note_event(tr, EVENT_LOST, 0, EVENT_CAUSE_RING_FULL, lost);
     }
+    tr->wire_bits += tck(tr->t) - before;
     tr->drains++;
     tr->last_drain_ns = now(tr->t);
     return 0;
@@ -159,19 +169,11 @@ static int go_on(struct sh4_trace *tr, struct err *err)
     return ret;
 }
 
-static uint64_t tck(struct sh4_target *t)
-{
-    uint64_t clocks = 0;
-    t->link.jtag->stats(t->probe, &clocks, NULL, NULL);
-    return clocks;
-}
-
 /* The agent waits in the kernel, for whatever reason. 1: for the user; 0: it wanted the ring and runs on. */
 static int serve(struct sh4_trace *tr, struct err *err)
 {
     struct sh4_target *t = tr->t;
     uint32_t kind;
-    uint64_t before = tck(t);
     int ret = save_word(t, SH4_SAVE_KIND, &kind, err);
     if (ret < 0)
         return ret;
@@ -181,7 +183,6 @@ static int serve(struct sh4_trace *tr, struct err *err)
         return 1;
     if ((ret = sh4_trace_empty(tr, err)) < 0 || (ret = go_on(tr, err)) < 0)
         return ret;
-    tr->wire_bits += tck(t) - before;
     return 0;
 }
 

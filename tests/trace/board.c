@@ -1,0 +1,203 @@
+#include "tests/trace/board.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "probe/base/bytes.h"
+#include "targets/sh4/model/board.h"
+#include "targets/sh4/regs.h"
+
+enum { REG_PC = 16, REG_SR = 22, SLICE_NS = 1000000 };
+
+static void check(int ret, const struct err *err, const char *what)
+{
+    if (ret < 0)
+        fail_msg("%s: %s (%s)", what, err->what, err->hint);
+}
+
+static bool lookup(const struct image *im, const char *name, uint64_t *addr)
+{
+    const struct asm_prog *p = im->priv;
+    for (size_t i = 0; i < p->nlabels; i++)
+        if (!strcmp(p->labels[i].name, name)) {
+            *addr = p->labels[i].value;
+            return true;
+        }
+    return false;
+}
+
+static void make_image(struct board *b)
+{
+    struct asm_prog *prog = b->prog;
+    size_t n = 0;
+    b->sec = (struct image_section){ ".text", BOARD_TEXT, prog->len, prog->code, true, false };
+    for (size_t i = 0; i < prog->nlabels; i++)
+        if (!strchr(prog->labels[i].name, '_') && prog->labels[i].value >= BOARD_TEXT)
+            b->fn[n++] = (struct image_function){ prog->labels[i].name, prog->labels[i].value, 0 };
+    for (size_t i = 0; i < n; i++)
+        b->fn[i].high = i + 1 < n ? b->fn[i + 1].low : BOARD_TEXT + prog->len;
+    b->im = (struct image){ .path = "test", .entry = BOARD_TEXT, .sections = &b->sec, .nsections = 1,
+                            .functions = b->fn, .nfunctions = n, .lookup = lookup, .priv = prog };
+}
+
+uint32_t board_reg(struct board *b, unsigned n)
+{
+    uint8_t v[4];
+    struct err err = { .code = ERR_OK };
+    check(b->t->ops->read_reg(b->t, n, v, &err), &err, "read register");
+    return le32(v);
+}
+
+void board_set_reg(struct board *b, unsigned n, uint32_t value)
+{
+    uint8_t v[4];
+    struct err err = { .code = ERR_OK };
+    put_le32(v, value);
+    check(b->t->ops->write_reg(b->t, n, v, &err), &err, "write register");
+}
+
+uint32_t board_word(struct board *b, uint32_t addr)
+{
+    uint8_t v[4];
+    struct err err = { .code = ERR_OK };
+    check(b->t->ops->read_mem(b->t, addr, 4, v, 4, &err), &err, "read memory");
+    return le32(v);
+}
+
+void board_set_word(struct board *b, uint32_t addr, uint32_t value)
+{
+    uint8_t v[4];
+    struct err err = { .code = ERR_OK };
+    put_le32(v, value);
+    check(b->t->ops->write_mem(b->t, addr, 4, v, 4, &err), &err, "write memory");
+}
+
+void board_open(struct board *b, struct asm_prog *prog, const char *options, const char *src)
+{
+    static const struct sim_board_type *const boards[] = { &sh4_board_sh7750, &sh4_board_sh7091, NULL };
+    struct probe_config cfg = { .boards = boards };
+    struct sh4_options opt = { .allow_private = true };
+    struct target_stop stop;
+    struct err err = { .code = ERR_OK };
+    char name[128];
+    memset(b, 0, sizeof *b);
+    snprintf(name, sizeof name, "sim:sh7750%s", options);
+    check(probe_open(name, &cfg, &b->probe, &err), &err, "open");
+    check(sh4_open(b->probe, &opt, &b->t, &err), &err, "sh4_open");
+    check(b->t->ops->attach(b->t, &err), &err, "attach");
+    check(b->t->ops->reset(b->t, RESET_HALT, &err), &err, "reset");
+    while (b->t->ops->state(b->t) != TARGET_HALTED || b->t->ops->poll(b->t, SLICE_NS, &stop, &err) > 0)
+        ;
+    b->prog = prog;
+    memset(prog, 0, sizeof *prog);
+    asm_text(prog, BOARD_TEXT, src);
+    make_image(b);
+    check(b->t->ops->write_mem(b->t, BOARD_TEXT, 0, prog->code, prog->len, &err), &err, "load");
+    board_set_word(b, 0xFF00001C, 0x0000090D); /* CCR: both caches on, P1 copy-back, invalidated */
+    board_set_reg(b, REG_PC, BOARD_TEXT);
+    board_set_reg(b, REG_SR, 0x40000000);
+    board_set_reg(b, 15, BOARD_STACK);
+    check(b->t->ops->set_image(b->t, &b->im, &err), &err, "set_image");
+    b->ev = malloc(BOARD_MAX_EVENTS * sizeof *b->ev);
+}
+
+void board_close(struct board *b)
+{
+    b->t->ops->close(b->t);
+    probe_close(b->probe);
+    free(b->ev);
+}
+
+void board_arm(struct board *b, const struct trace_config *given)
+{
+    struct trace_config cfg = *given;
+    struct err err = { .code = ERR_OK };
+    cfg.image = &b->im;
+    check(b->t->ops->trace->arm(b->t, &cfg, &err), &err, "arm");
+}
+
+void board_resume(struct board *b)
+{
+    struct resume how = { .kind = RESUME_CONTINUE };
+    struct err err = { .code = ERR_OK };
+    check(b->t->ops->resume(b->t, &how, &err), &err, "resume");
+}
+
+static void collect(struct board *b, uint64_t ns)
+{
+    struct err err = { .code = ERR_OK };
+    int n;
+    do {
+        n = b->t->ops->trace->poll(b->t, b->ev + b->nev, BOARD_MAX_EVENTS - b->nev, ns, &err);
+        check(n, &err, "trace poll");
+        b->nev += (size_t)n;
+        ns = 0;
+    } while (n > 0 && b->nev < BOARD_MAX_EVENTS);
+}
+
+void board_run(struct board *b, const char *end, uint64_t max_ns)
+{
+    struct err err = { .code = ERR_OK };
+    struct target_stop stop;
+    uint32_t at = asm_label(b->prog, end);
+    check(b->t->ops->insert_bp(b->t, BP_SOFT, at, 2, &err), &err, "breakpoint");
+    board_resume(b);
+    uint64_t limit = b->t->ops->now_ns(b->t) + max_ns;
+    while (b->t->ops->now_ns(b->t) < limit) {
+        collect(b, SLICE_NS);
+        int ret = b->t->ops->poll(b->t, SLICE_NS, &stop, &err);
+        check(ret, &err, "poll");
+        if (ret == 0)
+            continue;
+        if (stop.reason != STOP_SWBREAK || stop.pc != at)
+            fail_msg("stopped at %08x, reason %d: %s", (unsigned)stop.pc, stop.reason, stop.text);
+        collect(b, 0);
+        check(b->t->ops->remove_bp(b->t, BP_SOFT, at, 2, &err), &err, "remove breakpoint");
+        return;
+    }
+    fail_msg("did not reach %s", end);
+}
+
+void board_for(struct board *b, uint64_t ns)
+{
+    struct err err = { .code = ERR_OK };
+    struct target_stop stop;
+    uint64_t limit = b->t->ops->now_ns(b->t) + ns;
+    while (b->t->ops->now_ns(b->t) < limit) {
+        collect(b, SLICE_NS);
+        int ret = b->t->ops->poll(b->t, SLICE_NS, &stop, &err);
+        check(ret, &err, "poll");
+        if (ret > 0)
+            fail_msg("stopped at %08x, reason %d: %s", (unsigned)stop.pc, stop.reason, stop.text);
+    }
+}
+
+void board_halt(struct board *b)
+{
+    struct err err = { .code = ERR_OK };
+    struct target_stop stop;
+    check(b->t->ops->halt(b->t, &err), &err, "halt");
+    while (b->t->ops->state(b->t) == TARGET_RUNNING)
+        check(b->t->ops->poll(b->t, SLICE_NS, &stop, &err), &err, "poll");
+    collect(b, 0);
+}
+
+void board_disarm(struct board *b)
+{
+    struct err err = { .code = ERR_OK };
+    check(b->t->ops->trace->disarm(b->t, &err), &err, "disarm");
+    collect(b, 0);
+}
+
+size_t board_count(const struct board *b, enum event_kind kind)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < b->nev; i++)
+        n += b->ev[i].kind == kind;
+    return n;
+}
