@@ -41,6 +41,12 @@ static bool stopping(void *ctx)
     return worker_stopping(r->worker);
 }
 
+/* Bridging only: the board may hold anything, GDB may load it later; the driver touches what it finds unchanged. */
+static int tell_image(struct run *r, struct target *t, struct err *err)
+{
+    return t->ops->set_image ? t->ops->set_image(t, symbols_image(r->symbols), err) : 0;
+}
+
 static int prepare_board(struct run *r, struct target *t, struct err *err)
 {
     struct board_io io = { .cancelled = stopping, .ctx = r };
@@ -57,7 +63,7 @@ static int prepare_board(struct run *r, struct target *t, struct err *err)
 static void begin_on_worker(void *ctx, struct target *t)
 {
     struct run *r = ctx;
-    r->begin.ret = r->symbols && (r->profile || r->set.load) ? prepare_board(r, t, &r->begin.err) : 0;
+    r->begin.ret = !r->symbols ? 0 : r->profile || r->set.load ? prepare_board(r, t, &r->begin.err) : tell_image(r, t, &r->begin.err);
     if (r->begin.ret >= 0 && r->profile)
         r->begin.ret = pump_arm(&r->pump, t, &r->begin.err);
     if (r->begin.ret >= 0 && r->profile && t->ops->state(t) == TARGET_HALTED)
