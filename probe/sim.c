@@ -36,13 +36,7 @@ struct sim_probe {
 
 static struct sim_probe *self(struct probe *p) { return CONTAINER_OF(p, struct sim_probe, probe); }
 
-static bool get_bit(const uint8_t *p, uint32_t i) { return p[i / 8] >> (i % 8) & 1; }
-static void put_bit(uint8_t *p, uint32_t i, bool v)
-{
-    p[i / 8] = (uint8_t)((p[i / 8] & ~(1u << (i % 8))) | (unsigned)v << (i % 8));
-}
-
-/* 1..57 bits from bit i on. */
+/* n bits (1..56) from bit i on; reads no byte beyond the last of them. */
 static uint64_t get_bits(const uint8_t *p, uint32_t i, uint32_t n)
 {
     uint64_t v = 0;
@@ -52,16 +46,45 @@ static uint64_t get_bits(const uint8_t *p, uint32_t i, uint32_t n)
     return v >> (i % 8) & (((uint64_t)1 << n) - 1);
 }
 
+/* ORs n bits (1..56) in at bit i. */
+static void or_bits(uint8_t *p, uint32_t i, uint64_t v, uint32_t n)
+{
+    v <<= i % 8;
+    for (uint32_t byte = i / 8, last = (i + n - 1) / 8; byte <= last; byte++, v >>= 8)
+        p[byte] |= (uint8_t)v;
+}
+
+/* Copies n bits to a place whose bits are all 0. */
 static void copy_bits(uint8_t *dst, uint32_t dst_bit, const uint8_t *src, uint32_t src_bit, uint32_t n)
 {
-    while (n > 0 && dst_bit % 8 != 0) {
-        put_bit(dst, dst_bit++, get_bit(src, src_bit++));
-        n--;
+    for (uint32_t k; n > 0; n -= k, dst_bit += k, src_bit += k) {
+        k = MIN(n, 56);
+        or_bits(dst, dst_bit, get_bits(src, src_bit, k), k);
     }
-    for (; n >= 8; n -= 8, dst_bit += 8, src_bit += 8)
-        dst[dst_bit / 8] = (uint8_t)get_bits(src, src_bit, 8);
-    while (n-- > 0)
-        put_bit(dst, dst_bit++, get_bit(src, src_bit++));
+}
+
+/* A caller's tdo may hold anything, and may be the tdi of bits not sent yet: only this field's bits change, and
+ * the rest of the last byte once its op is complete. */
+static void deliver(const struct field *f, const uint8_t *tdo)
+{
+    uint32_t end = f->dst_bit + f->bits;
+    for (uint32_t done = 0, k; done < f->bits; done += k) {
+        uint32_t at = f->dst_bit + done, room = 8 - at % 8;
+        k = MIN(room, f->bits - done);
+        unsigned mask = ((1u << k) - 1) << (at % 8);
+        unsigned v = (unsigned)get_bits(tdo, f->src_bit + done, k) << (at % 8);
+        f->dst[at / 8] = (uint8_t)((f->dst[at / 8] & ~mask) | v);
+    }
+    if (f->last && end % 8 != 0)
+        f->dst[end / 8] &= (uint8_t)((1u << (end % 8)) - 1);
+}
+
+/* Unused bits of the buffers are 0, so that only ones have to be put in. */
+static void empty(struct sim_probe *s)
+{
+    memset(s->tms, 0, (s->nbits + 7) / 8);
+    memset(s->tdi, 0, (s->nbits + 7) / 8);
+    s->nbits = s->nfields = 0;
 }
 
 static int flush(struct sim_probe *s, struct err *err)
@@ -71,16 +94,11 @@ static int flush(struct sim_probe *s, struct err *err)
     int ret = s->board->type->clock(s->board, s->nbits, s->tms, s->tdi, s->tdo, err);
     if (ret < 0)
         return ret;
-    for (uint32_t i = 0; i < s->nfields; i++) {
-        const struct field *f = &s->field[i];
-        uint32_t end = f->dst_bit + f->bits;
-        copy_bits(f->dst, f->dst_bit, s->tdo, f->src_bit, f->bits);
-        if (f->last && end % 8 != 0)
-            f->dst[end / 8] &= (uint8_t)((1u << (end % 8)) - 1);
-    }
+    for (uint32_t i = 0; i < s->nfields; i++)
+        deliver(&s->field[i], s->tdo);
     s->tck_clocks += s->nbits;
     s->transfers++;
-    s->nbits = s->nfields = 0;
+    empty(s);
     return 0;
 }
 
@@ -94,22 +112,25 @@ static int tms_run(struct sim_probe *s, uint32_t n, bool level, struct err *err)
                 return ret;
         }
         uint32_t now = MIN(n, CHUNK_BITS - s->nbits);
-        for (uint32_t i = 0; i < now; i++, s->nbits++) {
-            put_bit(s->tms, s->nbits, level);
-            put_bit(s->tdi, s->nbits, 0);
-        }
+        for (uint32_t i = 0; level && i < now; i++)
+            or_bits(s->tms, s->nbits + i, 1, 1);
+        s->nbits += now;
         n -= now;
     }
     return 0;
 }
 
-/* TMS bits, least significant first. */
+/* n TMS bits, least significant first, with TDI low. */
 static int tms_path(struct sim_probe *s, unsigned path, uint32_t n, struct err *err)
 {
-    int ret = 0;
-    for (uint32_t i = 0; i < n && ret == 0; i++)
-        ret = tms_run(s, 1, path >> i & 1, err);
-    return ret;
+    if (CHUNK_BITS - s->nbits < n) {
+        int ret = flush(s, err);
+        if (ret < 0)
+            return ret;
+    }
+    or_bits(s->tms, s->nbits, path, n);
+    s->nbits += n;
+    return 0;
 }
 
 /* The shift itself: TMS low but for the last bit, which leaves the Shift state. */
@@ -131,7 +152,7 @@ static int shift(struct sim_probe *s, const struct jtag_op *op, struct err *err)
             s->field[s->nfields++] = (struct field){ op->tdo, done, start, n, done + n == op->bits };
         done += n;
     }
-    put_bit(s->tms, s->nbits - 1, 1);
+    or_bits(s->tms, s->nbits - 1, 1, 1);
     return 0;
 }
 
@@ -176,7 +197,7 @@ static int sim_execute(struct probe *p, const struct jtag_op *ops, size_t n, str
         ret = one_op(s, &ops[i], err);
     if (ret == 0)
         ret = flush(s, err);
-    s->nbits = s->nfields = 0; /* a failed batch leaves nothing behind */
+    empty(s); /* a failed batch leaves nothing behind */
     return ret < 0 ? err_prefix(err, ret, p->name) : 0;
 }
 

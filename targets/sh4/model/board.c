@@ -30,7 +30,10 @@ static void run_to_now(struct board *b)
             return;
         }
         sh4_cpu_run(&b->cpu, until);
-        board_devices_advance(b); /* also follows ASE mode, at whose ends the core ends its run */
+        /* Peripherals are worked out by time when looked at: only an event, or ASE mode changing (which ends
+         * the core's run, and the watchdog's counting), needs them now. */
+        if (b->cpu.cycle >= board_devices_next(b) || b->cpu.in_ase != b->wdt.frozen)
+            board_devices_advance(b);
     }
 }
 
@@ -236,6 +239,7 @@ static int board_advance(struct sim_board *sb, uint64_t ns, struct err *err)
     count_tck(b);
     b->cycles += (uint64_t)((__extension__(unsigned __int128)ns * b->opt.cpu_hz) / 1000000000);
     run_to_now(b);
+    board_devices_advance(b);
     return 0;
 }
 

@@ -1,5 +1,6 @@
 #include "targets/sh4/model/hudi.h"
 
+#include "probe/base/bytes.h"
 #include "targets/sh4/regs.h"
 
 /* IEEE 1149.1: the two bits captured next to TDO are 01. The rest is not specified. */
@@ -142,17 +143,45 @@ static unsigned edge(struct sh4_hudi *h, unsigned tms, unsigned tdi)
     return tdo;
 }
 
-/* Eight bits at once while TMS stays 0 in Shift-DR of a register at least that long, byte aligned. */
-static bool shift_byte(struct sh4_hudi *h, size_t i, size_t n, const uint8_t *tms, const uint8_t *tdi,
-                       uint8_t *tdo)
+/* Up to 57 packed bits from bit i on, of n in all; nothing beyond the buffer is read. */
+static uint64_t peek_bits(const uint8_t *p, size_t i, size_t n)
 {
-    if (h->state != TAP_SHIFT_DR || h->dr_bits < 8 || i % 8 || n - i < 8 || tms[i / 8])
-        return false;
+    size_t bytes = (n + 7) / 8 - i / 8;
+    uint64_t v = 0;
+    if (bytes >= 8)
+        return le64(p + i / 8) >> (i % 8);
+    for (size_t k = 0; k < bytes; k++)
+        v |= (uint64_t)p[i / 8 + k] << (8 * k);
+    return v >> (i % 8);
+}
+
+static void put_bits(uint8_t *p, size_t i, uint64_t v, unsigned n)
+{
+    for (unsigned k; n > 0; n -= k, i += k, v >>= k) {
+        unsigned room = 8 - i % 8, mask;
+        k = n < room ? n : room;
+        mask = ((1u << k) - 1) << (i % 8);
+        p[i / 8] = (uint8_t)((p[i / 8] & ~mask) | ((unsigned)v << (i % 8) & mask));
+    }
+}
+
+/* The bits of a DR shift that come before TMS goes high, as many at once as the register is long. Returns how
+ * many, 0 if TMS is high now. */
+static unsigned shift_run(struct sh4_hudi *h, size_t i, size_t n, const uint8_t *tms, const uint8_t *tdi,
+                          uint8_t *tdo)
+{
+    if (h->state != TAP_SHIFT_DR || h->trst_low)
+        return 0;
+    unsigned most = n - i < h->dr_bits ? (unsigned)(n - i) : h->dr_bits;
+    unsigned run = (unsigned)__builtin_ctzll(peek_bits(tms, i, n) | (uint64_t)1 << most);
+    if (run == 0)
+        return 0;
+    uint64_t mask = ((uint64_t)1 << run) - 1;
     if (tdo)
-        tdo[i / 8] = (uint8_t)h->dr_shift;
-    h->dr_shift = h->dr_shift >> 8 | (uint64_t)tdi[i / 8] << (h->dr_bits - 8);
-    h->clocks += 8;
-    return true;
+        put_bits(tdo, i, h->dr_shift & mask, run);
+    h->dr_shift = h->dr_shift >> run | (peek_bits(tdi, i, n) & mask) << (h->dr_bits - run);
+    h->clocks += run;
+    return run;
 }
 
 /* Long idle: nothing can happen while TMS stays 0 in Run-Test/Idle. */
@@ -169,8 +198,11 @@ static bool idle_byte(struct sh4_hudi *h, size_t i, size_t n, const uint8_t *tms
 void sh4_hudi_clock(struct sh4_hudi *h, size_t n, const uint8_t *tms, const uint8_t *tdi, uint8_t *tdo)
 {
     for (size_t i = 0; i < n;) {
-        if (shift_byte(h, i, n, tms, tdi, tdo) || idle_byte(h, i, n, tms, tdo)) {
-            i += 8;
+        unsigned run = shift_run(h, i, n, tms, tdi, tdo);
+        if (run == 0 && idle_byte(h, i, n, tms, tdo))
+            run = 8;
+        if (run > 0) {
+            i += run;
             continue;
         }
         put_bit(tdo, i, edge(h, get_bit(tms, i), get_bit(tdi, i)));
