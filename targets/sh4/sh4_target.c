@@ -271,9 +271,32 @@ static int private_break(struct sh4_target *t, struct err *err)
     return sh4_link_command(&t->link, SH4_TI_BREAK, err);
 }
 
+/* A range step spends most of its time inside the agent, which an ASE break must not hit: it is asked first. */
+static int stop_range(struct sh4_target *t, struct err *err)
+{
+    enum { TRIES = 10 };
+    uint32_t halt = SH4_AGENT_HALT;
+    for (int i = 0; i < TRIES; i++) {
+        uint32_t seen;
+        int ret = sh4_link_words(&t->link, &halt, &seen, 1, err);
+        if (ret == 0)
+            ret = link_wait(t, 20000, err);
+        if (ret < 0)
+            return ret;
+        if (i && seen == t->agent_base + SH4_AGENT_VERSION)
+            return 1;
+    }
+    return sh4_agent_halted(t, err);
+}
+
 static int ask_break(struct sh4_target *t, struct err *err)
 {
     t->break_at_ns = now(t);
+    if (t->stepping && t->range_hi) {
+        int ret = stop_range(t, err);
+        if (ret)
+            return MIN(ret, 0);
+    }
     return t->opt.allow_private ? private_break(t, err) : sh4_link_command(&t->link, SH4_TI_INTERRUPT, err);
 }
 

@@ -26,6 +26,7 @@ extern const struct sh4_agent_layout sh4_agent_ram;
 
 /* Words of the protocol. */
 #define SH4_AGENT_POLL 0x0000005Au  /* host: anything to say? */
+#define SH4_AGENT_HALT 0x0000005Bu  /* host, to a range step under way: stop it */
 #define SH4_AGENT_READY (~SH4_AGENT_POLL) /* kernel: the reply starts at the next word */
 #define SH4_AGENT_VERSION 1u        /* low bits of the word that says "halted"; the rest is the base */
 #define SH4_AGENT_ID 0x53483441u    /* word at base + 4 of the RAM layout; + 8: version */

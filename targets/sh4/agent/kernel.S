@@ -125,7 +125,6 @@ ld4:    mov.l   @r4+,r0
 .endif
 ! --- requests ---------------------------------------------------------------------------------------
 wait:   mov.l   l_sddr,r14
-        mov     #POLL,r10
 idle:   mov.l   l_base,r12              ! "halted": our address, and the version in its low bits
 1:      mov.l   r12,@r14
 2:      mov.l   @r14,r0
@@ -358,6 +357,10 @@ entry2: stc.l   vbr,@-r15
         bt      to_wait
         cmp/hs  r2,r3
         bt      to_wait
+        mov.l   l_sddr,r1
+        mov.l   @r1,r0
+        cmp/eq  #POLL,r0                ! any other word: the host wants to stop this
+        bf      to_wait
         mov.l   l_step,r1
         mov.l   @r1,r2                  ! lo
         mov.l   @(4,r1),r3              ! hi
@@ -368,7 +371,7 @@ entry2: stc.l   vbr,@-r15
         bf/s    resume
         mov.l   r0,@(8,r1)
 to_wait: bra    wait
-        nop
+        mov     #POLL,r10
 resume: mov.l   l_srbl,r0
         ldc     r0,sr                   ! BL=1: breaks and interrupts wait until the RTE
         mov.l   l_step,r15
@@ -382,10 +385,8 @@ resume: mov.l   l_srbl,r0
 1:      add     #20,r15
         mov.l   @r15+,r0
         mov.w   r0,@(24,r1)
-        mov.l   @r15+,r0
-        mov.w   r0,@(12,r1)
         bra     resume2
-        nop
+        mov.l   @r15+,r0
 .if ASE
         .org    0x240
         SPILL_R0 hook_int
@@ -408,7 +409,8 @@ purge:  ocbp    @r4
         rte                             ! NMI while the kernel runs: swallowed
         nop
 .endif
-resume2: mov.l  @r15+,r0
+resume2: mov.w  r0,@(12,r1)
+        mov.l   @r15+,r0
         mov.w   r0,@r1
         mov.l   l_tra,r1
         add     #100,r1

@@ -1,0 +1,133 @@
+#include "tests/sh4/fixture.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "probe/base/bytes.h"
+#include "probe/sim.h"
+#include "targets/sh4/model/board.h"
+
+static const struct sim_board_type *const boards[] = { &sh4_board_sh7750, &sh4_board_sh7091, NULL };
+
+void must(struct board *b, int ret, const char *what)
+{
+    if (ret < 0)
+        fail_msg("%s: %d: %s (%s)", what, ret, b->err.what, b->err.hint);
+}
+
+struct board *board_open(const char *spec)
+{
+    struct board *b = calloc(1, sizeof *b);
+    char name[160];
+    struct probe_config cfg = { .boards = boards };
+    snprintf(name, sizeof name, "sim:%s", spec);
+    MUST(b, probe_open(name, &cfg, &b->probe, &b->err));
+    struct sh4_options opt = { .allow_private = !strstr(spec, "private=off"), .big_endian = strstr(spec, ",be") };
+    MUST(b, sh4_open(b->probe, &opt, &b->t, &b->err));
+    b->prog.big = opt.big_endian;
+    return b;
+}
+
+void board_close(struct board *b)
+{
+    b->t->ops->close(b->t);
+    probe_close(b->probe);
+    free(b);
+}
+
+struct board *board_start(const char *spec, const char *program)
+{
+    struct board *b = board_open(spec);
+    MUST(b, b->t->ops->attach(b->t, &b->err));
+    MUST(b, b->t->ops->reset(b->t, RESET_HALT, &b->err));
+    assert_int_equal(wait_stop(b).reason, STOP_RESET);
+    asm_text(&b->prog, CODE, program);
+    MUST(b, b->t->ops->write_mem(b->t, CODE, 0, b->prog.code, b->prog.len, &b->err));
+    set_reg(b, R_SR, SR_PLAIN);
+    set_reg(b, 15, 0x8C100000);
+    set_reg(b, R_PC, CODE);
+    for (size_t i = 0; i < b->prog.nlabels; i++)
+        if (!strcmp(b->prog.labels[i].name, "vbr"))
+            set_reg(b, R_VBR, b->prog.labels[i].value);
+    return b;
+}
+
+uint32_t get_reg(struct board *b, unsigned n)
+{
+    uint8_t v[4];
+    MUST(b, b->t->ops->read_reg(b->t, n, v, &b->err));
+    return get32(v, b->t->big_endian);
+}
+
+void set_reg(struct board *b, unsigned n, uint32_t value)
+{
+    uint8_t v[4];
+    put32(v, value, b->t->big_endian);
+    MUST(b, b->t->ops->write_reg(b->t, n, v, &b->err));
+}
+
+uint32_t get32at(struct board *b, uint32_t addr)
+{
+    uint8_t v[4];
+    MUST(b, b->t->ops->read_mem(b->t, addr, 0, v, 4, &b->err));
+    return get32(v, b->t->big_endian);
+}
+
+void set32at(struct board *b, uint32_t addr, uint32_t value)
+{
+    uint8_t v[4];
+    put32(v, value, b->t->big_endian);
+    MUST(b, b->t->ops->write_mem(b->t, addr, 0, v, 4, &b->err));
+}
+
+uint32_t label(struct board *b, const char *name) { return asm_label(&b->prog, name); }
+
+struct target_stop wait_stop(struct board *b)
+{
+    struct target_stop stop = { .reason = STOP_NONE };
+    int ret = b->t->ops->poll(b->t, 200000000, &stop, &b->err);
+    must(b, ret, "poll");
+    if (ret == 0)
+        fail_msg("no stop within 200 ms of target time");
+    return stop;
+}
+
+void keeps_running(struct board *b)
+{
+    struct target_stop stop = { .reason = STOP_NONE };
+    int ret = b->t->ops->poll(b->t, 1000000, &stop, &b->err);
+    must(b, ret, "poll");
+    if (ret)
+        fail_msg("stopped: reason %d at %08llx %s", (int)stop.reason, (unsigned long long)stop.pc, stop.text);
+}
+
+struct target_stop step(struct board *b)
+{
+    MUST(b, b->t->ops->resume(b->t, &(struct resume){ .kind = RESUME_STEP }, &b->err));
+    return wait_stop(b);
+}
+
+struct target_stop range(struct board *b, uint32_t lo, uint32_t hi)
+{
+    struct resume how = { .kind = RESUME_RANGE, .range_lo = lo, .range_hi = hi };
+    MUST(b, b->t->ops->resume(b->t, &how, &b->err));
+    return wait_stop(b);
+}
+
+void cont(struct board *b)
+{
+    MUST(b, b->t->ops->resume(b->t, &(struct resume){ .kind = RESUME_CONTINUE }, &b->err));
+}
+
+struct target_stop halt(struct board *b)
+{
+    MUST(b, b->t->ops->halt(b->t, &b->err));
+    return wait_stop(b);
+}

@@ -1,0 +1,203 @@
+/* Steps: every kind of control transfer, slots, exceptions, BL=1, ranges. Over the simulated wire. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "probe/base/util.h"
+#include "tests/sh4/fixture.h"
+
+/* Each row: a program, started at `start` with SR; the labels at which single steps must arrive. */
+struct walk {
+    const char *name, *program;
+    uint32_t sr;
+    const char *path[10];
+    struct { unsigned reg; uint32_t value; } regs[3]; /* at the end; reg 0 with value 0: none */
+};
+
+#define HANDLER "vbr: .space 256\n general: mov #1,r1\n rte\n nop\n"
+
+static const struct walk walks[] = {
+    { "straight", "start: mov #5,r0\n a: add #1,r0\n b: nop", 0, { "a", "b" }, { { 0, 6 } } },
+    { "bra and slot", "start: bra t\n mov #7,r2\n nop\n t: nop\n e: nop", 0, { "t", "e" }, { { 2, 7 } } },
+    { "bsr rts", "start: bsr f\n mov #1,r3\n back: nop\n e: nop\n f: rts\n mov #2,r4", 0, { "f", "back", "e" },
+      { { 3, 1 }, { 4, 2 } } },
+    { "bt taken", "start: sett\n a: bt t\n nop\n t: nop", 0, { "a", "t" }, { { 0, 0 } } },
+    { "bt not taken", "start: clrt\n a: bt t\n n: nop\n t: nop", 0, { "a", "n" }, { { 0, 0 } } },
+    { "bf taken", "start: clrt\n a: bf t\n nop\n t: nop", 0, { "a", "t" }, { { 0, 0 } } },
+    { "bt/s taken", "start: sett\n a: bt/s t\n clrt\n nop\n t: nop", 0, { "a", "t" }, { { 0, 0 } } },
+    { "bt/s not taken", "start: clrt\n a: bt/s t\n mov #3,r5\n n: nop\n t: nop", 0, { "a", "n" }, { { 5, 3 } } },
+    { "bf/s taken", "start: clrt\n a: bf/s t\n sett\n nop\n t: nop", 0, { "a", "t" }, { { 0, 0 } } },
+    { "backwards bf", "start: mov #2,r0\n l: dt r0\n m: bf l\n e: nop", 0, { "l", "m", "l", "m", "e" }, { { 0, 0 } } },
+    { "braf", "start: mov #6,r0\n a: braf r0\n mov #1,r6\n nop\n nop\n nop\n t: nop", 0, { "a", "t" }, { { 6, 1 } } },
+    { "bsrf", "start: mov #4,r0\n a: bsrf r0\n nop\n back: nop\n nop\n t: rts\n nop", 0, { "a", "t", "back" },
+      { { 0, 4 } } },
+    { "jmp", "start: mov.l L,r7\n a: jmp @r7\n mov #0,r7\n .align 2\n L: .long t\n t: nop", 0, { "a", "t" }, { { 7, 0 } } },
+    { "jsr", "start: mov.l L,r7\n a: jsr @r7\n mov #9,r8\n back: nop\n .align 2\n L: .long t\n t: rts\n nop", 0,
+      { "a", "t", "back" }, { { 8, 9 } } },
+    { "trapa enters its handler", "start: trapa #5\n after: nop\n " HANDLER, 0, { "general" }, { { 0, 0 } } },
+    { "illegal instruction enters the handler", "start: .word 0xFFFD\n after: nop\n " HANDLER, 0, { "general" },
+      { { 0, 0 } } },
+    { "address error enters the handler", "start: mov #1,r0\n a: mov.l @r0,r1\n b: nop\n " HANDLER, 0,
+      { "a", "general" }, { { 0, 1 } } },
+    { "slot fault enters the handler", "start: mov #1,r0\n a: bra b\n mov.l @r0,r1\n b: nop\n " HANDLER, 0,
+      { "a", "general" }, { { 0, 1 } } },
+    { "ldc to sr", "start: mov.l L,r0\n a: ldc r0,sr\n b: nop\n .align 2\n L: .long 0x40000001", 0, { "a", "b" },
+      { { R_SR, 0x40000001 } } },
+    /* BL=1: no break can be taken, the instruction runs inside the agent */
+    { "BL: straight", "start: mov #5,r0\n a: add #1,r0\n b: nop", 0x70000000, { "a", "b" }, { { 0, 6 } } },
+    { "BL, bank 0", "start: mov #5,r0\n a: add #1,r0\n b: nop", 0x50000000, { "a", "b" },
+      { { 0, 6 }, { R_R0B0, 6 }, { R_SR, 0x50000000 } } },
+    { "BL: flags", "start: sett\n a: movt r1\n b: nop", 0x70000000, { "a", "b" }, { { 1, 1 }, { R_SR, 0x70000001 } } },
+    { "BL: r15", "start: add #-4,r15\n a: mov r15,r1\n b: nop", 0x70000000, { "a", "b" },
+      { { 15, 0x8C0FFFFC }, { 1, 0x8C0FFFFC } } },
+    { "BL: bra and slot", "start: bra t\n mov #7,r2\n nop\n t: nop\n e: nop", 0x70000000, { "t", "e" }, { { 2, 7 } } },
+    { "BL: bsr rts", "start: bsr f\n sts pr,r3\n back: nop\n e: nop\n f: rts\n mov #2,r4", 0x70000000,
+      { "f", "back", "e" }, { { 3, CODE + 4 }, { 4, 2 } } },
+    { "BL: pc relative", "start: mov.l L,r0\n a: mov.w W,r1\n b: mova L,r0\n c: nop\n .align 2\n L: .long 0x12345678\n W: .word 0x8001",
+      0x70000000, { "a", "b", "c" }, { { 1, 0xFFFF8001 }, { 0, CODE + 8 } } },
+    { "BL: spc and ssr", "start: stc spc,r1\n a: stc ssr,r2\n b: mov #8,r0\n c: ldc r0,spc\n d: stc spc,r3\n e: nop",
+      0x70000000, { "a", "b", "c", "d", "e" }, { { 3, 8 }, { R_SPC, 8 } } },
+    { "BL: vbr", "start: mov.l L,r0\n a: ldc r0,vbr\n b: stc vbr,r1\n c: nop\n .align 2\n L: .long 0x8C030000", 0x70000000,
+      { "a", "b", "c" }, { { 1, 0x8C030000 }, { R_VBR, 0x8C030000 } } },
+    { "BL: memory", "start: mov.l L,r1\n a: mov.l r1,@r1\n b: mov.l @r1,r2\n c: nop\n .align 2\n L: .long 0x8C020000",
+      0x70000000, { "a", "b", "c" }, { { 2, 0x8C020000 } } },
+    { "BL cleared", "start: mov.l L,r0\n a: ldc r0,sr\n b: nop\n c: nop\n .align 2\n L: .long 0x40000000", 0x70000000,
+      { "a", "b", "c" }, { { R_SR, 0x40000000 } } },
+};
+
+static uint32_t start_sr(const struct walk *w) { return w->sr ? w->sr : SR_PLAIN; }
+
+static void walk_it(const struct walk *w, const char *spec)
+{
+    struct board *b = board_start(spec, w->program);
+    set_reg(b, R_SR, start_sr(w));
+    set_reg(b, 15, 0x8C100000);
+    for (size_t i = 0; i < ARRAY_LEN(w->path) && w->path[i]; i++) {
+        struct target_stop s = step(b);
+        assert_int_equal(s.reason, STOP_STEP);
+        assert_int_equal(s.signal, 5);
+        if (get_reg(b, R_PC) != label(b, w->path[i]))
+            fail_msg("%s: step %zu ended at %08x, not at %s (%08x)", w->name, i, get_reg(b, R_PC), w->path[i],
+                     label(b, w->path[i]));
+        assert_int_equal(s.pc, label(b, w->path[i]));
+    }
+    for (size_t i = 0; i < ARRAY_LEN(w->regs) && (w->regs[i].reg || w->regs[i].value); i++)
+        if (get_reg(b, w->regs[i].reg) != w->regs[i].value)
+            fail_msg("%s: register %u is %08x, not %08x", w->name, w->regs[i].reg, get_reg(b, w->regs[i].reg),
+                     w->regs[i].value);
+    board_close(b);
+}
+
+static void step__every_transfer__arrives_where_the_manual_says(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(walks); i++) {
+        print_message("  %s\n", walks[i].name);
+        walk_it(&walks[i], "sh7750");
+    }
+}
+
+static void step__big_endian__the_same(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(walks); i += 3)
+        walk_it(&walks[i], "sh7750,be");
+}
+
+/* Into the handler, through it, and back out of RTE, with SPC, SSR and SGR untouched by the debugger. */
+static void step__through_a_handler__returns_to_the_interrupted_code(void **state)
+{
+    (void)state;
+    struct board *b = board_start("sh7750", "start: mov #3,r9\n t: trapa #5\n after: mov #4,r9\n end: nop\n"
+                                            "vbr: .space 256\n general: stc spc,r1\n g2: mov.l E,r2\n g3: mov.l @r2,r3\n"
+                                            "g4: stc sgr,r4\n g5: rte\n nop\n .align 2\n E: .long 0xFF000024\n");
+    static const char *const path[] = { "t", "general", "g2", "g3", "g4", "g5", "after", "end" };
+    for (size_t i = 0; i < ARRAY_LEN(path); i++) {
+        step(b);
+        assert_int_equal(get_reg(b, R_PC), label(b, path[i]));
+        if (!strcmp(path[i], "g5")) {
+            assert_int_equal(get_reg(b, 1), label(b, "after"));
+            assert_int_equal(get_reg(b, 3), 0x160);
+            assert_int_equal(get_reg(b, 4), 0x8C100000);
+        }
+    }
+    assert_int_equal(get_reg(b, 9), 4);
+    assert_int_equal(get_reg(b, R_SR), SR_PLAIN);
+    board_close(b);
+}
+
+/* Stopped at the handler's first instruction, continue: the handler must find its own SPC, SSR, SGR, EXPEVT. */
+static void resume__at_a_handlers_first_instruction__the_handler_works(void **state)
+{
+    (void)state;
+    struct board *b = board_start("sh7750", "start: trapa #5\n after: mov #4,r9\n loop: bra loop\n nop\n"
+                                            "vbr: .space 256\n general: stc spc,r1\n mov.l E,r2\n mov.l @r2,r3\n"
+                                            "stc sgr,r4\n ldc r1,r1_bank\n ldc r3,r3_bank\n ldc r4,r4_bank\n rte\n nop\n .align 2\n E: .long 0xFF000024\n");
+    step(b);
+    assert_int_equal(get_reg(b, R_PC), label(b, "general"));
+    assert_int_equal(get_reg(b, R_SPC), label(b, "after"));
+    assert_int_equal(get_reg(b, R_SSR), SR_PLAIN);
+    assert_int_equal(get_reg(b, R_SR) & 0x70000000, 0x70000000);
+    cont(b);
+    keeps_running(b);
+    halt(b);
+    assert_int_equal(get_reg(b, R_PC) & ~3u, label(b, "loop") & ~3u);
+    assert_int_equal(get_reg(b, 9), 4);
+    assert_int_equal(get_reg(b, 1), label(b, "after"));
+    assert_int_equal(get_reg(b, 3), 0x160);
+    assert_int_equal(get_reg(b, 4), 0x8C100000);
+    board_close(b);
+}
+
+static void range__a_loop__runs_in_the_agent_until_it_is_left(void **state)
+{
+    (void)state;
+    struct board *b = board_start("sh7750", "start: mov #100,r0\n l: dt r0\n bf l\n e: nop\n bra e\n nop");
+    struct target_stop s = range(b, CODE, label(b, "e"));
+    assert_int_equal(s.reason, STOP_STEP);
+    assert_int_equal(s.pc, label(b, "e"));
+    assert_int_equal(get_reg(b, 0), 0);
+    board_close(b);
+}
+
+static void range__a_breakpoint_inside__stops_there(void **state)
+{
+    (void)state;
+    struct board *b = board_start("sh7750", "start: mov #100,r0\n l: dt r0\n m: bf l\n e: nop\n bra e\n nop");
+    MUST(b, b->t->ops->insert_bp(b->t, BP_SOFT, label(b, "m"), 2, &b->err));
+    struct target_stop s = range(b, CODE, label(b, "e"));
+    assert_int_equal(s.reason, STOP_SWBREAK);
+    assert_int_equal(s.pc, label(b, "m"));
+    assert_int_equal(get_reg(b, 0), 99);
+    board_close(b);
+}
+
+static void range__endless__a_halt_gets_through(void **state)
+{
+    (void)state;
+    struct board *b = board_start("sh7750", "start: bra start\n nop");
+    MUST(b, b->t->ops->resume(b->t, &(struct resume){ .kind = RESUME_RANGE, .range_lo = CODE, .range_hi = CODE + 4 },
+                              &b->err));
+    keeps_running(b);
+    assert_int_equal(halt(b).reason, STOP_REQUEST);
+    assert_int_equal(get_reg(b, R_PC), CODE);
+    board_close(b);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(step__every_transfer__arrives_where_the_manual_says),
+        cmocka_unit_test(step__big_endian__the_same),
+        cmocka_unit_test(step__through_a_handler__returns_to_the_interrupted_code),
+        cmocka_unit_test(resume__at_a_handlers_first_instruction__the_handler_works),
+        cmocka_unit_test(range__a_loop__runs_in_the_agent_until_it_is_left),
+        cmocka_unit_test(range__a_breakpoint_inside__stops_there),
+        cmocka_unit_test(range__endless__a_halt_gets_through),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
