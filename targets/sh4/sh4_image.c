@@ -54,7 +54,44 @@ int sh4_set_image(struct target *target, const struct image *image, struct err *
     t->nvbr_sites = n;
     t->vbr_patched = false;
     t->image = image;
-    return 0;
+    return t->state == TARGET_HALTED ? sh4_image_undo_leftovers(t, err) : 0;
+}
+
+/* Our TRAPA, or our twin of a VBR instruction, where the image has another instruction. */
+static bool left_behind(uint16_t now, uint16_t original)
+{
+    return now != original && (now == SH4_BREAK_INSN || now == twin(original));
+}
+
+static int undo_in_section(struct sh4_target *t, const struct image_section *s, struct err *err)
+{
+    uint8_t *now = malloc(s->size ? s->size : 1);
+    if (!now)
+        return err_set(err, ERR_NOMEM, "close other programs", "leftover patches: no memory");
+    int ret = sh4_mem_read_raw(t, (uint32_t)s->addr, 0, now, s->size, NULL) < 0 ? 1 : 0; /* not loaded: nothing to undo */
+    for (uint64_t o = 0; ret == 0 && o + 2 <= s->size; o += 2) {
+        uint16_t original = get16(s->data + o, t->image->big_endian);
+        uint32_t addr = (uint32_t)(s->addr + o);
+        struct sh4_patch *known = sh4_patch_at(t, addr);
+        if (!known && left_behind(get16(now + o, t->base.big_endian), original))
+            ret = sh4_agent_write_code(t, addr, &original, 1, err);
+    }
+    free(now);
+    return ret < 0 ? ret : 0;
+}
+
+int sh4_image_undo_leftovers(struct sh4_target *t, struct err *err)
+{
+    int ret = 0;
+    if (!t->leftover || !t->image || t->vbr_patched)
+        return 0;
+    for (size_t i = 0; ret == 0 && i < t->image->nsections; i++) {
+        const struct image_section *s = &t->image->sections[i];
+        if (s->code && s->data)
+            ret = undo_in_section(t, s, err);
+    }
+    t->leftover = ret < 0;
+    return ret < 0 ? err_prefix(err, ret, "patches of a lost session") : 0;
 }
 
 /* A word that reads VBR-like may be data, or other code than the image's: only what is there unchanged is touched. */

@@ -256,6 +256,17 @@ int sh4_read_mem(struct target *target, uint64_t addr, unsigned width, uint8_t *
     return 0;
 }
 
+/* What was written may be code: caches are made coherent before the program runs, one range at a time. */
+static int note_written(struct sh4_target *t, uint32_t lo, uint32_t hi, struct err *err)
+{
+    enum { NEAR = 4096 };
+    bool apart = t->written_hi && (lo > t->written_hi + NEAR || hi + NEAR < t->written_lo);
+    int ret = apart ? sh4_sync_written(t, err) : 0;
+    t->written_lo = t->written_hi ? MIN(t->written_lo, lo) : lo;
+    t->written_hi = MAX(t->written_hi, hi);
+    return ret;
+}
+
 int sh4_write_mem(struct target *target, uint64_t addr, unsigned width, const uint8_t *buf, size_t len,
                   struct err *err)
 {
@@ -274,9 +285,7 @@ int sh4_write_mem(struct target *target, uint64_t addr, unsigned width, const ui
     keep(t, t->patch, t->npatches, a, copy, len, false);
     ret = sh4_mem_write_raw(t, a, width, copy, len, err);
     free(copy);
-    if (a < 0xE0000000u && !is_io(a)) {
-        t->written_lo = t->written_hi ? MIN(t->written_lo, a) : a;
-        t->written_hi = MAX(t->written_hi, end);
-    }
+    if (ret == 0 && a < 0xE0000000u && !is_io(a))
+        ret = note_written(t, a, end, err);
     return ret;
 }

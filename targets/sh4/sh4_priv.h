@@ -132,6 +132,7 @@ struct sh4_target {
     struct sh4_patch *vbr_sites;
     size_t nvbr_sites;
     bool vbr_patched;
+    bool leftover;         /* a lost session's hooks were found: its patches are undone as soon as the image is known */
 
     /* Counters armed by the user. */
     uint16_t counter_code[2];
@@ -224,7 +225,9 @@ int sh4_patches_remove_all(struct sh4_target *t, struct err *err);
 int sh4_ubc_program(struct sh4_target *t, bool step, struct err *err);
 bool sh4_needs_hooks(const struct sh4_target *t);
 int sh4_image_patch(struct sh4_target *t, bool in_memory, struct err *err); /* VBR instructions to their DBR twins */
+int sh4_image_undo_leftovers(struct sh4_target *t, struct err *err);
 int sh4_set_image(struct target *t, const struct image *image, struct err *err);
+int sh4_sync_written(struct sh4_target *t, struct err *err);
 int sh4_step_start(struct sh4_target *t, struct err *err);  /* 1: done already (stop set), 0: runs */
 int sh4_leave(struct sh4_target *t, uint32_t lo, uint32_t hi, uint32_t step_pc, struct err *err); /* resume the agent's program */
 int sh4_counters_arm(struct target *t, const uint16_t code[2], struct err *err);

@@ -59,7 +59,7 @@ static int place_vectors(struct sh4_target *t, struct err *err)
     return sh4_image_patch(t, t->hooks, err);
 }
 
-static int sync_written(struct sh4_target *t, struct err *err)
+int sh4_sync_written(struct sh4_target *t, struct err *err)
 {
     enum { FEW = 256 };
     if (t->written_lo >= t->written_hi)
@@ -140,7 +140,7 @@ int sh4_leave(struct sh4_target *t, uint32_t lo, uint32_t hi, uint32_t step_pc, 
     if (ret == 0)
         ret = place_vectors(t, err);
     if (ret == 0)
-        ret = sync_written(t, err);
+        ret = sh4_sync_written(t, err);
     if (ret == 0 && t->trace_resumed)
         ret = t->trace_resumed(t, err);
     if (ret == 0)
@@ -225,7 +225,7 @@ static int run_displaced(struct sh4_target *t, uint16_t insn, struct err *err)
     bool own = t->own_spc;
     int ret = sh4_fpu_store(t, err);
     if (ret == 0)
-        ret = sync_written(t, err);
+        ret = sh4_sync_written(t, err);
     if (ret < 0)
         return ret;
     compose_displaced(t, insn, t->agent_base + t->layout->overlay, words);

@@ -101,7 +101,7 @@ static int classify_trapa(struct sh4_target *t)
     uint32_t number = t->trap[0] >> 2 & 0xFF;
     struct sh4_patch *p = sh4_patch_at(t, t->pc - 2);
     if (number == (SH4_BREAK_INSN & 0xFF)) {
-        if (p && p->in_memory) {
+        if ((p && p->in_memory) || t->leftover) { /* a lost session's breakpoint: its instruction is still to come */
             t->pc -= 2;
             stop_is(t, STOP_SWBREAK, SIGNAL_TRAP);
         } else {
@@ -187,6 +187,7 @@ static int take_over(struct sh4_target *t, struct err *err)
     uint32_t vbr = t->save[SH4_SAVE_VBR];
     if (vbr == t->agent_base + t->layout->hook_vbr || (t->trace_vbr && vbr == t->trace_vbr)) {
         t->prog_vbr = t->save[SH4_SAVE_DBR];
+        t->leftover = t->leftover || (!t->hooks && t->layout == &sh4_agent_ase);
     } else {
         t->prog_vbr = vbr;
         if (!t->hooks)
@@ -197,6 +198,9 @@ static int take_over(struct sh4_target *t, struct err *err)
         if (ret < 0)
             return ret;
     }
+    ret = sh4_image_undo_leftovers(t, err);
+    if (ret < 0)
+        return ret;
     if (t->save[SH4_SAVE_KIND] == SH4_ENTRY_EXCEPTION)
         return classify_exception(t);
     stop_is(t, STOP_REQUEST, SIGNAL_INT);
@@ -231,6 +235,8 @@ static int settle(struct sh4_target *t, struct target_stop *stop, struct err *er
     int is_stop = take_over(t, err);
     if (is_stop < 0)
         return is_stop;
+    if (is_stop && t->halt_wanted && t->stop.reason == STOP_STEP && t->pc >= t->range_lo && t->pc < t->range_hi)
+        stop_is(t, STOP_REQUEST, SIGNAL_INT); /* the agent left the range step because it was asked to */
     int ret = end_step(t, err);
     t->step_then_go = false;
     if (ret < 0)
@@ -496,7 +502,6 @@ static int op_attach(struct target *target, struct err *err)
     if (ret < 0)
         return lost(t, ret);
     if (ret > 0) {
-        t->hooks = true;
         ret = take_over(t, err);
         return ret < 0 ? lost(t, ret) : 0;
     }

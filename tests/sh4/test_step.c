@@ -35,17 +35,17 @@ static const struct walk walks[] = {
     { "braf", "start: mov #6,r0\n a: braf r0\n mov #1,r6\n nop\n nop\n nop\n t: nop", 0, { "a", "t" }, { { 6, 1 } } },
     { "bsrf", "start: mov #4,r0\n a: bsrf r0\n nop\n back: nop\n nop\n t: rts\n nop", 0, { "a", "t", "back" },
       { { 0, 4 } } },
-    { "jmp", "start: mov.l L,r7\n a: jmp @r7\n mov #0,r7\n .align 2\n L: .long t\n t: nop", 0, { "a", "t" }, { { 7, 0 } } },
-    { "jsr", "start: mov.l L,r7\n a: jsr @r7\n mov #9,r8\n back: nop\n .align 2\n L: .long t\n t: rts\n nop", 0,
+    { "jmp", "start: mov.l lit,r7\n a: jmp @r7\n mov #0,r7\n .align 2\n lit: .long t\n t: nop", 0, { "a", "t" }, { { 7, 0 } } },
+    { "jsr", "start: mov.l lit,r7\n a: jsr @r7\n mov #9,r8\n back: nop\n .align 2\n lit: .long t\n t: rts\n nop", 0,
       { "a", "t", "back" }, { { 8, 9 } } },
     { "trapa enters its handler", "start: trapa #5\n after: nop\n " HANDLER, 0, { "general" }, { { 0, 0 } } },
     { "illegal instruction enters the handler", "start: .word 0xFFFD\n after: nop\n " HANDLER, 0, { "general" },
       { { 0, 0 } } },
     { "address error enters the handler", "start: mov #1,r0\n a: mov.l @r0,r1\n b: nop\n " HANDLER, 0,
-      { "a", "general" }, { { 0, 1 } } },
+      { "a", "general" }, { { R_R0B0, 1 } } },
     { "slot fault enters the handler", "start: mov #1,r0\n a: bra b\n mov.l @r0,r1\n b: nop\n " HANDLER, 0,
-      { "a", "general" }, { { 0, 1 } } },
-    { "ldc to sr", "start: mov.l L,r0\n a: ldc r0,sr\n b: nop\n .align 2\n L: .long 0x40000001", 0, { "a", "b" },
+      { "a", "general" }, { { R_R0B0, 1 } } },
+    { "ldc to sr", "start: mov.l lit,r0\n a: ldc r0,sr\n b: nop\n .align 2\n lit: .long 0x40000001", 0, { "a", "b" },
       { { R_SR, 0x40000001 } } },
     /* BL=1: no break can be taken, the instruction runs inside the agent */
     { "BL: straight", "start: mov #5,r0\n a: add #1,r0\n b: nop", 0x70000000, { "a", "b" }, { { 0, 6 } } },
@@ -57,15 +57,15 @@ static const struct walk walks[] = {
     { "BL: bra and slot", "start: bra t\n mov #7,r2\n nop\n t: nop\n e: nop", 0x70000000, { "t", "e" }, { { 2, 7 } } },
     { "BL: bsr rts", "start: bsr f\n sts pr,r3\n back: nop\n e: nop\n f: rts\n mov #2,r4", 0x70000000,
       { "f", "back", "e" }, { { 3, CODE + 4 }, { 4, 2 } } },
-    { "BL: pc relative", "start: mov.l L,r0\n a: mov.w W,r1\n b: mova L,r0\n c: nop\n .align 2\n L: .long 0x12345678\n W: .word 0x8001",
+    { "BL: pc relative", "start: mov.l lit,r0\n a: mov.w wlit,r1\n b: mova lit,r0\n c: nop\n .align 2\n lit: .long 0x12345678\n wlit: .word 0x8001",
       0x70000000, { "a", "b", "c" }, { { 1, 0xFFFF8001 }, { 0, CODE + 8 } } },
     { "BL: spc and ssr", "start: stc spc,r1\n a: stc ssr,r2\n b: mov #8,r0\n c: ldc r0,spc\n d: stc spc,r3\n e: nop",
       0x70000000, { "a", "b", "c", "d", "e" }, { { 3, 8 }, { R_SPC, 8 } } },
-    { "BL: vbr", "start: mov.l L,r0\n a: ldc r0,vbr\n b: stc vbr,r1\n c: nop\n .align 2\n L: .long 0x8C030000", 0x70000000,
+    { "BL: vbr", "start: mov.l lit,r0\n a: ldc r0,vbr\n b: stc vbr,r1\n c: nop\n .align 2\n lit: .long 0x8C030000", 0x70000000,
       { "a", "b", "c" }, { { 1, 0x8C030000 }, { R_VBR, 0x8C030000 } } },
-    { "BL: memory", "start: mov.l L,r1\n a: mov.l r1,@r1\n b: mov.l @r1,r2\n c: nop\n .align 2\n L: .long 0x8C020000",
+    { "BL: memory", "start: mov.l lit,r1\n a: mov.l r1,@r1\n b: mov.l @r1,r2\n c: nop\n .align 2\n lit: .long 0x8C020000",
       0x70000000, { "a", "b", "c" }, { { 2, 0x8C020000 } } },
-    { "BL cleared", "start: mov.l L,r0\n a: ldc r0,sr\n b: nop\n c: nop\n .align 2\n L: .long 0x40000000", 0x70000000,
+    { "BL cleared", "start: mov.l lit,r0\n a: ldc r0,sr\n b: nop\n c: nop\n .align 2\n lit: .long 0x40000000", 0x70000000,
       { "a", "b", "c" }, { { R_SR, 0x40000000 } } },
 };
 
@@ -113,8 +113,8 @@ static void step__through_a_handler__returns_to_the_interrupted_code(void **stat
 {
     (void)state;
     struct board *b = board_start("sh7750", "start: mov #3,r9\n t: trapa #5\n after: mov #4,r9\n end: nop\n"
-                                            "vbr: .space 256\n general: stc spc,r1\n g2: mov.l E,r2\n g3: mov.l @r2,r3\n"
-                                            "g4: stc sgr,r4\n g5: rte\n nop\n .align 2\n E: .long 0xFF000024\n");
+                                            "vbr: .space 256\n general: stc spc,r1\n g2: mov.l elit,r2\n g3: mov.l @r2,r3\n"
+                                            "g4: stc sgr,r4\n g5: rte\n nop\n .align 2\n elit: .long 0xFF000024\n");
     static const char *const path[] = { "t", "general", "g2", "g3", "g4", "g5", "after", "end" };
     for (size_t i = 0; i < ARRAY_LEN(path); i++) {
         step(b);
@@ -135,8 +135,8 @@ static void resume__at_a_handlers_first_instruction__the_handler_works(void **st
 {
     (void)state;
     struct board *b = board_start("sh7750", "start: trapa #5\n after: mov #4,r9\n loop: bra loop\n nop\n"
-                                            "vbr: .space 256\n general: stc spc,r1\n mov.l E,r2\n mov.l @r2,r3\n"
-                                            "stc sgr,r4\n ldc r1,r1_bank\n ldc r3,r3_bank\n ldc r4,r4_bank\n rte\n nop\n .align 2\n E: .long 0xFF000024\n");
+                                            "vbr: .space 256\n general: stc spc,r1\n mov.l elit,r2\n mov.l @r2,r3\n"
+                                            "stc sgr,r4\n ldc r1,r1_bank\n ldc r3,r3_bank\n ldc r4,r4_bank\n rte\n nop\n .align 2\n elit: .long 0xFF000024\n");
     step(b);
     assert_int_equal(get_reg(b, R_PC), label(b, "general"));
     assert_int_equal(get_reg(b, R_SPC), label(b, "after"));

@@ -1,0 +1,693 @@
+/* Run control, registers, memory, breakpoints, counters of the SH-4 driver, over the simulated wire. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "probe/base/bytes.h"
+#include "probe/base/util.h"
+#include "tests/sh4/fixture.h"
+
+#define COUNT_LOOP "start: mov #0,r0\n l: add #1,r0\n bra l\n nop\n"
+
+/* ---- attach, halt, resume, detach ---- */
+
+static void attach__running_program__is_not_disturbed(void **state)
+{
+    (void)state;
+    struct board *b = board_open("sh7750");
+    MUST(b, b->t->ops->attach(b->t, &b->err));
+    assert_int_equal(b->t->ops->state(b->t), TARGET_RUNNING);
+    keeps_running(b);
+    MUST(b, b->t->ops->detach(b->t, &b->err));
+    assert_int_equal(b->t->ops->state(b->t), TARGET_DETACHED);
+    board_close(b);
+}
+
+static void halt__and_resume__keep_every_register(void **state)
+{
+    (void)state;
+    struct board *b = board_start("sh7750", "start: bra start\n nop");
+    uint32_t want[67];
+    for (unsigned n = 0; n < 59; n++) {
+        if (n == R_PC || n == R_SR || n == R_FPSCR || n == R_VBR || n == R_SSR || n == R_SPC ||
+            (n >= R_R0B0 && n < R_R0B0 + 8))
+            continue;
+        set_reg(b, n, 0x10203040u + n * 0x01010101u);
+    }
+    for (unsigned n = 0; n < 59; n++)
+        want[n] = get_reg(b, n);
+    for (int round = 0; round < 3; round++) {
+        cont(b);
+        keeps_running(b);
+        assert_int_equal(halt(b).reason, STOP_REQUEST);
+        for (unsigned n = 0; n < 59; n++) {
+            if (n == R_SSR || n == R_SPC) /* BL=0: nobody owns them */
+                continue;
+            if (get_reg(b, n) != want[n])
+                fail_msg("%s: %08x, was %08x", b->t->ops->regs[n].name, get_reg(b, n), want[n]);
+        }
+    }
+    board_close(b);
+}
+
+static void halt__with_bl_set__says_what_is_lost(void **state)
+{
+    (void)state;
+    struct board *b = board_start("sh7750", "start: mov #0,r0\n ldc r2,sr\n l: bra l\n nop");
+    set_reg(b, 2, 0x700000F0);
+    cont(b);
+    keeps_running(b);
+    struct target_stop s = halt(b);
+    assert_int_equal(s.reason, STOP_REQUEST);
+    assert_non_null(strstr(s.text, "BL=1"));
+    assert_int_equal(s.pc, label(b, "l"));
+    board_close(b);
+}
+
+static void reset_run__program__starts_again(void **state)
+{
+    (void)state;
+    struct board *b = board_start("sh7750", COUNT_LOOP);
+    MUST(b, b->t->ops->reset(b->t, RESET_RUN, &b->err));
+    keeps_running(b);
+    struct target_stop s = halt(b);
+    assert_true((s.pc & 0x1FFFFFFF) < 0x200000); /* boot ROM */
+    board_close(b);
+}
+
+static void detach__with_breakpoints__leaves_the_board_clean(void **state)
+{
+    (void)state;
+    struct board *b = board_start("sh7750", COUNT_LOOP "far: nop\n");
+    MUST(b, b->t->ops->insert_bp(b->t, BP_SOFT, label(b, "far"), 2, &b->err));
+    MUST(b, b->t->ops->insert_bp(b->t, BP_WATCH_WRITE, DATA, 4, &b->err));
+    set_reg(b, R_VBR, 0x8C030000);
+    cont(b);
+    keeps_running(b);
+    MUST(b, b->t->ops->detach(b->t, &b->err));
+    /* Look again as a newcomer, who knows of no patches. */
+    struct sh4_options opt = { .allow_private = true };
+    b->t->ops->close(b->t);
+    MUST(b, sh4_open(b->probe, &opt, &b->t, &b->err));
+    MUST(b, b->t->ops->attach(b->t, &b->err));
+    uint32_t before = 0;
+    halt(b);
+    before = get_reg(b, 0);
+    uint8_t code[2];
+    MUST(b, b->t->ops->read_mem(b->t, label(b, "far"), 2, code, 2, &b->err));
+    assert_int_equal(le16(code), 0x0009);
+    assert_int_equal(get_reg(b, R_VBR), 0x8C030000);
+    uint8_t bbrb[2];
+    MUST(b, b->t->ops->read_mem(b->t, 0xFF200014, 2, bbrb, 2, &b->err));
+    assert_int_equal(le16(bbrb), 0);
+    cont(b);
+    keeps_running(b);
+    halt(b);
+    assert_int_not_equal(get_reg(b, 0), before);
+    board_close(b);
+}
+
+static void attach__agent_left_waiting_by_a_lost_session__takes_over_halted(void **state)
+{
+    (void)state;
+    struct board *b = board_start("sh7750", COUNT_LOOP);
+    MUST(b, b->t->ops->insert_bp(b->t, BP_SOFT, label(b, "l"), 2, &b->err));
+    cont(b);
+    struct sh4_options opt = { .allow_private = true };
+    b->t->ops->close(b->t); /* the host dies here */
+    MUST(b, sh4_open(b->probe, &opt, &b->t, &b->err));
+    MUST(b, b->t->ops->attach(b->t, &b->err));
+    assert_int_equal(b->t->ops->state(b->t), TARGET_HALTED);
+    assert_int_equal(get_reg(b, R_PC), label(b, "l"));
+    /* The patch is still there; the image tells what was under it. */
+    struct image_section text = { .name = ".text", .addr = CODE, .size = b->prog.len, .data = b->prog.code, .code = true };
+    struct image im = { .sections = &text, .nsections = 1 };
+    MUST(b, b->t->ops->set_image(b->t, &im, &b->err));
+    uint8_t code[16];
+    MUST(b, b->t->ops->read_mem(b->t, CODE, 0, code, b->prog.len, &b->err));
+    assert_memory_equal(code, b->prog.code, b->prog.len);
+    cont(b);
+    keeps_running(b);
+    board_close(b);
+}
+
+/* ---- registers ---- */
+
+static void registers__table__is_gdbs(void **state)
+{
+    (void)state;
+    const struct target_ops *ops = sh4_target_ops();
+    static const struct { unsigned n; const char *name; } rows[] = {
+        { 0, "r0" }, { 15, "r15" }, { 16, "pc" }, { 17, "pr" }, { 18, "gbr" }, { 19, "vbr" }, { 20, "mach" },
+        { 21, "macl" }, { 22, "sr" }, { 23, "fpul" }, { 24, "fpscr" }, { 25, "fr0" }, { 40, "fr15" },
+        { 41, "ssr" }, { 42, "spc" }, { 43, "r0b0" }, { 50, "r7b0" }, { 51, "r0b1" }, { 58, "r7b1" }, { 59, "" },
+        { 66, "" }, { 67, "dbr" }, { 68, "sgr" }, { 69, "xf0" }, { 84, "xf15" },
+    };
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++)
+        assert_string_equal(ops->regs[rows[i].n].name, rows[i].name);
+    for (unsigned n = 0; n < ops->nregs; n++) {
+        assert_int_equal(ops->regs[n].bytes, 4);
+        assert_int_equal(ops->regs[n].hidden, n >= 67);
+    }
+}
+
+static void registers__r0_and_its_bank__are_one(void **state)
+{
+    (void)state;
+    struct board *b = board_start("sh7750", COUNT_LOOP);
+    set_reg(b, 3, 0x333);
+    assert_int_equal(get_reg(b, R_R0B0 + 3), 0x333);
+    set_reg(b, R_R0B0 + 3, 0x444);
+    assert_int_equal(get_reg(b, 3), 0x444);
+    set_reg(b, R_R0B1 + 3, 0x555);
+    assert_int_equal(get_reg(b, 3), 0x444);
+    set_reg(b, R_SR, 0x60000000);
+    assert_int_equal(get_reg(b, 3), 0x555);
+    board_close(b);
+}
+
+/* What G does: new r0-r7 first, then the bank as it was read before. */
+static void registers__stale_bank_copy_behind_new_r0__r0_wins(void **state)
+{
+    (void)state;
+    struct board *b = board_start("sh7750", COUNT_LOOP);
+    uint32_t all[59];
+    for (unsigned n = 0; n < 59; n++)
+        all[n] = get_reg(b, n);
+    all[2] = 0x2222;
+    for (unsigned n = 0; n < 59; n++)
+        set_reg(b, n, all[n]);
+    assert_int_equal(get_reg(b, 2), 0x2222);
+    assert_int_equal(get_reg(b, R_R0B0 + 2), 0x2222);
+    board_close(b);
+}
+
+static void registers__without_a_place__are_not_found(void **state)
+{
+    (void)state;
+    struct board *b = board_start("sh7750", COUNT_LOOP);
+    uint8_t v[4];
+    assert_int_equal(b->t->ops->read_reg(b->t, 60, v, &b->err), -ERR_NOT_FOUND);
+    assert_int_equal(b->t->ops->read_reg(b->t, 500, v, &b->err), -ERR_NOT_FOUND);
+    board_close(b);
+}
+
+static void fpu__both_banks__reach_the_program(void **state)
+{
+    (void)state;
+    struct board *b = board_start("sh7750", "start: fadd fr1,fr2\n frchg\n flds fr3,fpul\n e: bra e\n nop");
+    set_reg(b, R_FR0 + 1, 0x3F800000);
+    set_reg(b, R_FR0 + 2, 0x40000000);
+    set_reg(b, R_XF0 + 3, 0xCAFE0003);
+    MUST(b, b->t->ops->insert_bp(b->t, BP_SOFT, label(b, "e"), 2, &b->err));
+    cont(b);
+    assert_int_equal(wait_stop(b).reason, STOP_SWBREAK);
+    assert_int_equal(get_reg(b, R_FPSCR) >> 21 & 1, 1);
+    assert_int_equal(get_reg(b, R_XF0 + 2), 0x40400000); /* FRCHG: what was FR2 is XF2 */
+    assert_int_equal(get_reg(b, R_FR0 + 3), 0xCAFE0003);
+    assert_int_equal(get_reg(b, R_FPUL), 0xCAFE0003);
+    board_close(b);
+}
+
+/* ---- memory ---- */
+
+static void memory__any_alignment_and_length__touches_nothing_else(void **state)
+{
+    (void)state;
+    static const char *const specs[] = { "sh7750", "sh7750,be" };
+    for (size_t k = 0; k < ARRAY_LEN(specs); k++) {
+        struct board *b = board_start(specs[k], COUNT_LOOP);
+        uint8_t model[64], back[64];
+        for (unsigned i = 0; i < sizeof model; i++)
+            model[i] = (uint8_t)(i * 37 + 1);
+        MUST(b, b->t->ops->write_mem(b->t, DATA, 0, model, sizeof model, &b->err));
+        for (unsigned at = 0; at < 8; at++)
+            for (unsigned len = 0; len < 20; len += 1 + len / 6) {
+                uint8_t data[20];
+                for (unsigned i = 0; i < len; i++)
+                    data[i] = model[8 + at + i] = (uint8_t)(at * 16 + len + i);
+                MUST(b, b->t->ops->write_mem(b->t, DATA + 8 + at, 0, data, len, &b->err));
+                memset(data, 0xEE, sizeof data);
+                MUST(b, b->t->ops->read_mem(b->t, DATA + 8 + at, 0, data, len, &b->err));
+                assert_memory_equal(data, model + 8 + at, len);
+                MUST(b, b->t->ops->read_mem(b->t, DATA, 0, back, sizeof back, &b->err));
+                assert_memory_equal(back, model, sizeof model);
+            }
+        board_close(b);
+    }
+}
+
+static void memory__blocks__come_back_through_every_alias(void **state)
+{
+    (void)state;
+    struct board *b = board_start("sh7750", COUNT_LOOP);
+    static uint8_t out[20000], in[20000];
+    for (size_t i = 0; i < sizeof out; i++)
+        out[i] = (uint8_t)(i ^ i >> 8);
+    memset(out + 4096, 0, 4096);       /* words that look like an acknowledgement */
+    memset(out + 8192, 0xFF, 4096);
+    MUST(b, b->t->ops->write_mem(b->t, 0x8C200003, 0, out, sizeof out, &b->err));
+    MUST(b, b->t->ops->read_mem(b->t, 0x8C200003, 0, in, sizeof in, &b->err));
+    assert_memory_equal(out, in, sizeof out);
+    MUST(b, b->t->ops->read_mem(b->t, 0x0C200003, 0, in, sizeof in, &b->err));
+    assert_memory_equal(out, in, sizeof out);
+    assert_int_equal(b->t->ops->canonical(0xAC200003), b->t->ops->canonical(0x8C200003));
+    board_close(b);
+}
+
+static void memory__registers__are_accessed_in_their_own_width(void **state)
+{
+    (void)state;
+    struct board *b = board_start("sh7750", COUNT_LOOP);
+    uint8_t v[8] = { 0 };
+    put_le16(v, 0x1234);
+    MUST(b, b->t->ops->write_mem(b->t, 0xFFD00004, 0, v, 2, &b->err)); /* IPRA, 16 bits */
+    memset(v, 0, sizeof v);
+    MUST(b, b->t->ops->read_mem(b->t, 0xFFD00004, 0, v, 2, &b->err));
+    assert_int_equal(le16(v), 0x1234);
+    MUST(b, b->t->ops->read_mem(b->t, 0xFFD00004, 0, v, 1, &b->err)); /* half of it */
+    assert_int_equal(v[0], 0x34);
+    MUST(b, b->t->ops->read_mem(b->t, 0x1FD00004, 0, v, 2, &b->err)); /* area 7 alias needs the TLB: no fault with AT=0 */
+    assert_int_equal(b->t->ops->write_mem(b->t, 0xFFD00004, 0, v, 1, &b->err), -ERR_USAGE);
+    put_le32(v, 0x89ABCDEF);
+    MUST(b, b->t->ops->write_mem(b->t, 0xFFD80008, 0, v, 4, &b->err)); /* TCOR0 */
+    assert_int_equal(get32at(b, 0xFFD80008), 0x89ABCDEF);
+    board_close(b);
+}
+
+static void memory__refused_by_the_target__is_a_fault_and_the_agent_lives(void **state)
+{
+    (void)state;
+    struct board *b = board_start("sh7750", COUNT_LOOP);
+    uint8_t v[4] = { 1, 2, 3, 4 };
+    set32at(b, 0xFF000010, 1); /* MMUCR.AT: P0 has no page */
+    assert_int_equal(b->t->ops->read_mem(b->t, 0x00001000, 0, v, 4, &b->err), -ERR_FAULT);
+    assert_non_null(strstr(b->err.what, "TLB miss"));
+    assert_int_equal(b->t->ops->write_mem(b->t, 0x00001000, 0, v, 4, &b->err), -ERR_FAULT);
+    assert_int_equal(b->t->ops->write_mem(b->t, 0x00001000, 1, v, 3, &b->err), -ERR_FAULT);
+    set32at(b, 0xFF000010, 0);
+    set32at(b, DATA, 0x600D600D);
+    assert_int_equal(get32at(b, DATA), 0x600D600D);
+    step(b);
+    assert_int_equal(get_reg(b, R_PC), label(b, "l"));
+    board_close(b);
+}
+
+static void memory__of_a_running_target__is_a_state_error(void **state)
+{
+    (void)state;
+    struct board *b = board_start("sh7750", COUNT_LOOP);
+    uint8_t v[4];
+    cont(b);
+    assert_int_equal(b->t->ops->read_mem(b->t, CODE, 0, v, 4, &b->err), -ERR_STATE);
+    assert_string_not_equal(b->err.hint, "");
+    board_close(b);
+}
+
+/* ---- breakpoints ---- */
+
+static void softbreak__hit_resumed_and_hit_again__counts_every_turn(void **state)
+{
+    (void)state;
+    struct board *b = board_start("sh7750", COUNT_LOOP);
+    MUST(b, b->t->ops->insert_bp(b->t, BP_SOFT, label(b, "l"), 2, &b->err));
+    MUST(b, b->t->ops->insert_bp(b->t, BP_SOFT, label(b, "l"), 2, &b->err)); /* idempotent */
+    for (uint32_t turn = 0; turn < 5; turn++) {
+        cont(b);
+        struct target_stop s = wait_stop(b);
+        assert_int_equal(s.reason, STOP_SWBREAK);
+        assert_int_equal(s.pc, label(b, "l"));
+        assert_int_equal(get_reg(b, 0), turn);
+    }
+    MUST(b, b->t->ops->remove_bp(b->t, BP_SOFT, label(b, "l"), 2, &b->err));
+    cont(b);
+    keeps_running(b);
+    board_close(b);
+}
+
+/* With both caches on and the line in them: the patch must reach fetch, and leave it again. */
+static void softbreak__code_in_both_caches__is_seen_by_fetch(void **state)
+{
+    (void)state;
+    struct board *b = board_start("sh7750", COUNT_LOOP "far: nop\n");
+    set32at(b, 0xFF00001C, 0x0000090D); /* ICE ICI OCE CB OCI */
+    cont(b);
+    keeps_running(b);
+    halt(b);
+    MUST(b, b->t->ops->insert_bp(b->t, BP_SOFT, label(b, "l"), 2, &b->err));
+    cont(b);
+    assert_int_equal(wait_stop(b).reason, STOP_SWBREAK);
+    MUST(b, b->t->ops->remove_bp(b->t, BP_SOFT, label(b, "l"), 2, &b->err));
+    cont(b);
+    keeps_running(b);
+    halt(b);
+    /* New code over old while cached: the program must execute it. */
+    uint8_t nops[2];
+    put_le16(nops, 0x7002); /* add #2,r0 */
+    MUST(b, b->t->ops->write_mem(b->t, label(b, "l"), 0, nops, 2, &b->err));
+    set_reg(b, 0, 0);
+    set_reg(b, R_PC, label(b, "l"));
+    step(b);
+    assert_int_equal(get_reg(b, 0), 2);
+    board_close(b);
+}
+
+static void softbreak__memory__shows_and_keeps_the_programs_bytes(void **state)
+{
+    (void)state;
+    struct board *b = board_start("sh7750", COUNT_LOOP);
+    uint32_t l = label(b, "l");
+    uint8_t before[8], after[8];
+    MUST(b, b->t->ops->read_mem(b->t, CODE, 0, before, 8, &b->err));
+    MUST(b, b->t->ops->insert_bp(b->t, BP_SOFT, l, 2, &b->err));
+    MUST(b, b->t->ops->read_mem(b->t, CODE, 0, after, 8, &b->err));
+    assert_memory_equal(before, after, 8);
+    MUST(b, b->t->ops->read_mem(b->t, CODE + 0x20000000, 0, after, 8, &b->err)); /* the uncached alias */
+    assert_memory_equal(before, after, 8);
+    uint8_t one = 0x70;
+    MUST(b, b->t->ops->read_mem(b->t, l + 1, 0, &one, 1, &b->err));
+    assert_int_equal(one, before[l + 1 - CODE]);
+    put_le16(before + (l - CODE), 0x7003); /* add #3,r0 written over the patch */
+    MUST(b, b->t->ops->write_mem(b->t, CODE, 0, before, 8, &b->err));
+    cont(b);
+    assert_int_equal(wait_stop(b).pc, l);
+    MUST(b, b->t->ops->remove_bp(b->t, BP_SOFT, l, 2, &b->err));
+    MUST(b, b->t->ops->read_mem(b->t, CODE, 0, after, 8, &b->err));
+    assert_memory_equal(before, after, 8);
+    step(b);
+    assert_int_equal(get_reg(b, 0), 3);
+    board_close(b);
+}
+
+static void softbreak__odd_rom_or_slot__refused_or_done_in_hardware(void **state)
+{
+    (void)state;
+    struct board *b = board_start("sh7750", "start: mov #0,r0\n l: bra l\n slot: add #1,r0\n nop");
+    assert_int_equal(b->t->ops->insert_bp(b->t, BP_SOFT, CODE + 1, 2, &b->err), -ERR_USAGE);
+    assert_int_equal(b->t->ops->insert_bp(b->t, BP_SOFT, CODE, 4, &b->err), -ERR_USAGE);
+    assert_int_equal(b->t->ops->insert_bp(b->t, BP_SOFT, 0xA0000010, 2, &b->err), -ERR_FAULT);
+    assert_non_null(strstr(b->err.hint, "hardware"));
+    /* In a slot TRAPA is illegal: the user break controller takes over. */
+    MUST(b, b->t->ops->insert_bp(b->t, BP_SOFT, label(b, "slot"), 2, &b->err));
+    cont(b);
+    assert_int_equal(wait_stop(b).reason, STOP_HWBREAK);
+    MUST(b, b->t->ops->remove_bp(b->t, BP_SOFT, label(b, "slot"), 2, &b->err));
+    cont(b);
+    keeps_running(b);
+    board_close(b);
+}
+
+static void hardbreak__two_channels__stop_before_and_run_out(void **state)
+{
+    (void)state;
+    struct board *b = board_start("sh7750", COUNT_LOOP);
+    MUST(b, b->t->ops->insert_bp(b->t, BP_HARD, label(b, "l"), 2, &b->err));
+    MUST(b, b->t->ops->insert_bp(b->t, BP_HARD, label(b, "l") + 2, 2, &b->err));
+    assert_int_equal(b->t->ops->insert_bp(b->t, BP_HARD, CODE, 2, &b->err), -ERR_RESOURCE);
+    for (uint32_t turn = 0; turn < 3; turn++) {
+        cont(b);
+        struct target_stop s = wait_stop(b);
+        assert_int_equal(s.reason, STOP_HWBREAK);
+        assert_int_equal(s.pc, label(b, "l"));
+        assert_int_equal(get_reg(b, 0), turn);
+        cont(b);
+        assert_int_equal(wait_stop(b).pc, label(b, "l") + 2);
+    }
+    struct target_stop s = step(b); /* both channels taken: one is lent */
+    assert_int_equal(s.reason, STOP_STEP);
+    assert_int_equal(s.pc, label(b, "l") - 0);
+    board_close(b);
+}
+
+static void watch__reads_writes_and_regions__report_their_address(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *name, *program;
+        enum bp_kind kind;
+        uint32_t at, len;
+        const char *pc;
+    } rows[] = {
+        { "long write", "start: mov.l r1,@r2\n a: nop\n e: bra e\n nop", BP_WATCH_WRITE, DATA, 4, "a" },
+        { "byte write", "start: mov.b r1,@r2\n a: nop\n e: bra e\n nop", BP_WATCH_WRITE, DATA, 1, "a" },
+        { "read", "start: mov.w @r2,r3\n a: nop\n e: bra e\n nop", BP_WATCH_READ, DATA, 2, "a" },
+        { "access by read", "start: mov.l @r2,r3\n a: nop\n e: bra e\n nop", BP_WATCH_ACCESS, DATA, 4, "a" },
+        { "not a read", "start: mov.l @r2,r3\n mov.l r1,@r2\n a: nop\n e: bra e\n nop", BP_WATCH_WRITE, DATA, 4, "a" },
+        { "region", "start: mov.l r1,@(8,r2)\n a: nop\n e: bra e\n nop", BP_WATCH_WRITE, DATA, 1024, "a" },
+        { "eight bytes, upper half", "start: mov.l r1,@(4,r2)\n a: nop\n e: bra e\n nop", BP_WATCH_WRITE, DATA, 8, "a" },
+    };
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        print_message("  %s\n", rows[i].name);
+        struct board *b = board_start("sh7750", rows[i].program);
+        set_reg(b, 2, DATA);
+        MUST(b, b->t->ops->insert_bp(b->t, rows[i].kind, rows[i].at, rows[i].len, &b->err));
+        cont(b);
+        struct target_stop s = wait_stop(b);
+        assert_int_equal(s.reason, STOP_WATCH);
+        assert_int_equal(s.watch_kind, rows[i].kind);
+        assert_true(s.watch_addr >= rows[i].at && s.watch_addr < rows[i].at + rows[i].len);
+        assert_int_equal(s.pc, label(b, rows[i].pc));
+        MUST(b, b->t->ops->remove_bp(b->t, rows[i].kind, rows[i].at, rows[i].len, &b->err));
+        cont(b);
+        keeps_running(b);
+        board_close(b);
+    }
+}
+
+static void watch__sizes_the_hardware_lacks__are_refused(void **state)
+{
+    (void)state;
+    struct board *b = board_start("sh7750", COUNT_LOOP);
+    assert_int_equal(b->t->ops->insert_bp(b->t, BP_WATCH_WRITE, DATA, 16, &b->err), -ERR_RESOURCE);
+    assert_int_equal(b->t->ops->insert_bp(b->t, BP_WATCH_WRITE, DATA + 2, 4, &b->err), -ERR_RESOURCE);
+    MUST(b, b->t->ops->insert_bp(b->t, BP_WATCH_WRITE, DATA, 8, &b->err));
+    assert_int_equal(b->t->ops->insert_bp(b->t, BP_WATCH_WRITE, DATA + 64, 8, &b->err), -ERR_RESOURCE);
+    MUST(b, b->t->ops->remove_bp(b->t, BP_WATCH_WRITE, DATA, 8, &b->err));
+    MUST(b, b->t->ops->insert_bp(b->t, BP_WATCH_WRITE, DATA + 64, 8, &b->err));
+    board_close(b);
+}
+
+/* ---- program exceptions, semihosting ---- */
+
+#define TRAPPER "start: trapa #34\n after: mov #7,r9\n e: bra e\n nop\nvbr: .space 256\n general: mov #1,r2\n ldc r2,r2_bank\n rte\n nop\n"
+
+static void exceptions__of_the_program__stay_its_own(void **state)
+{
+    (void)state;
+    struct board *b = board_start("sh7750", TRAPPER);
+    MUST(b, b->t->ops->insert_bp(b->t, BP_SOFT, label(b, "e"), 2, &b->err));
+    cont(b);
+    assert_int_equal(wait_stop(b).pc, label(b, "e"));
+    assert_int_equal(get_reg(b, 2), 1); /* its handler ran, through our vectors */
+    assert_int_equal(get_reg(b, 9), 7);
+    assert_int_equal(get_reg(b, R_VBR), label(b, "vbr"));
+    board_close(b);
+}
+
+static int monitor(struct board *b, char *text, char *out, size_t cap);
+
+static void catch__asked_for__stops_before_the_handler_then_delivers(void **state)
+{
+    (void)state;
+    struct board *b = board_start("sh7750", "start: mov #1,r0\n bad: mov.l @r0,r1\n after: nop\n e: bra e\n nop\n"
+                                            "vbr: .space 256\n general: stc spc,r3\n add #2,r3\n ldc r3,spc\n"
+                                            "ldc r3,r5_bank\n rte\n nop\n");
+    char out[400];
+    MUST(b, monitor(b, (char[]){ "catch address-error" }, out, sizeof out));
+    cont(b);
+    struct target_stop s = wait_stop(b);
+    assert_int_equal(s.reason, STOP_SIGNAL);
+    assert_int_equal(s.signal, 10);
+    assert_int_equal(s.pc, label(b, "bad"));
+    assert_non_null(strstr(s.text, "address error on read"));
+    MUST(b, b->t->ops->insert_bp(b->t, BP_SOFT, label(b, "e"), 2, &b->err));
+    cont(b);
+    assert_int_equal(wait_stop(b).pc, label(b, "e"));
+    assert_int_equal(get_reg(b, 5), label(b, "after"));
+    board_close(b);
+}
+
+static void semihosting__off__the_program_handles_trapa_34(void **state)
+{
+    (void)state;
+    struct board *b = board_start("sh7750", TRAPPER);
+    cont(b);
+    keeps_running(b);
+    halt(b);
+    assert_int_equal(get_reg(b, 2), 1);
+    board_close(b);
+}
+
+static void semihosting__on__calls_and_exit_reach_the_host(void **state)
+{
+    (void)state;
+    struct board *b = board_start("sh7750", "start: mov #4,r4\n mov #1,r5\n mov #2,r6\n mov #3,r7\n trapa #34\n"
+                                            "mov r0,r8\n mov #1,r4\n mov #9,r5\n trapa #34\n nop");
+    MUST(b, b->t->ops->semihosting(b->t, true, &b->err));
+    cont(b);
+    struct target_stop s = wait_stop(b);
+    assert_int_equal(s.reason, STOP_SYSCALL);
+    assert_int_equal(s.syscall.number, 4);
+    assert_int_equal(s.syscall.arg[0], 1);
+    assert_int_equal(s.syscall.arg[2], 3);
+    MUST(b, b->t->ops->syscall_return(b->t, 42, 0, &b->err));
+    cont(b);
+    s = wait_stop(b);
+    assert_int_equal(s.reason, STOP_EXIT);
+    assert_int_equal(s.exit_status, 9);
+    assert_int_equal(get_reg(b, 8), 42);
+    board_close(b);
+}
+
+/* ---- monitor, counters ---- */
+
+struct text { char *buf; size_t cap, len; };
+static void collect(void *ctx, const char *text, size_t len)
+{
+    struct text *x = ctx;
+    size_t n = MIN(len, x->cap - 1 - x->len);
+    memcpy(x->buf + x->len, text, n);
+    x->len += n;
+    x->buf[x->len] = 0;
+}
+
+static int monitor(struct board *b, char *text, char *out, size_t cap)
+{
+    char *argv[8], *save;
+    int argc = 0;
+    struct text x = { out, cap, 0 };
+    struct text_sink sink = { collect, &x };
+    *out = 0;
+    for (char *w = strtok_r(text, " ", &save); w; w = strtok_r(NULL, " ", &save))
+        argv[argc++] = w;
+    for (const struct monitor_command *m = b->t->ops->monitor; m->name; m++)
+        if (!strcmp(m->name, argv[0]))
+            return m->run(b->t, argc, argv, &sink, &b->err);
+    fail_msg("no monitor command %s", argv[0]);
+    return -1;
+}
+
+static void monitor__commands__say_what_is_there(void **state)
+{
+    (void)state;
+    static const struct { const char *command, *expect; } rows[] = {
+        { "reg sr", "MD" }, { "reg IPRC", "IPRC=0000" }, { "reg", "xf15=" }, { "wire", "wire bits a byte" },
+        { "status", "fetch" }, { "catch all", "illegal" }, { "catch none", "none" }, { "semihosting on", "on" },
+        { "perf", "counter 1" }, { "perf arm instructions 0x08", "instructions" },
+    };
+    struct board *b = board_start("sh7750", COUNT_LOOP);
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        char out[4000], text[80];
+        strcpy(text, rows[i].command);
+        MUST(b, monitor(b, text, out, sizeof out));
+        if (!strstr(out, rows[i].expect))
+            fail_msg("%s: no \"%s\" in: %s", rows[i].command, rows[i].expect, out);
+    }
+    char out[400];
+    assert_int_equal(monitor(b, (char[]){ "reg nonsense" }, out, sizeof out), -ERR_NOT_FOUND);
+    assert_int_equal(monitor(b, (char[]){ "perf arm nonsense" }, out, sizeof out), -ERR_NOT_FOUND);
+    assert_int_equal(monitor(b, (char[]){ "catch nonsense" }, out, sizeof out), -ERR_USAGE);
+    board_close(b);
+}
+
+static void events__table__has_the_34(void **state)
+{
+    (void)state;
+    const struct target_ops *ops = sh4_target_ops();
+    unsigned n = 0, cycles = 0;
+    for (const struct counter_event *e = ops->events; e->name; e++, n++) {
+        cycles += !strcmp(e->unit, "cycles");
+        for (const struct counter_event *o = ops->events; o != e; o++) {
+            assert_true(o->code < e->code);
+            assert_string_not_equal(o->name, e->name);
+        }
+    }
+    assert_int_equal(n, 34);
+    assert_int_equal(cycles, 8);
+    assert_int_equal(ops->default_events[0], 0x23);
+    assert_int_equal(ops->default_events[1], 0x08);
+}
+
+/* The program runs 1000 turns of 2 instructions between two breakpoints; halted time must not count. */
+static void counters__armed__count_the_program_only(void **state)
+{
+    (void)state;
+    struct board *b = board_start("sh7750", "start: mov.w n,r0\n l: dt r0\n bf l\n e: nop\n bra e\n nop\n n: .word 1000");
+    const uint16_t code[2] = { 0x13, 0x23 };
+    struct counter_values v[3];
+    MUST(b, b->t->ops->counters_arm(b->t, code, &b->err));
+    MUST(b, b->t->ops->insert_bp(b->t, BP_SOFT, label(b, "e"), 2, &b->err));
+    cont(b);
+    assert_int_equal(wait_stop(b).pc, label(b, "e"));
+    MUST(b, b->t->ops->counters_read(b->t, &v[0], &b->err));
+    assert_int_equal(v[0].code[0], 0x13);
+    assert_true(v[0].running[0]);
+    /* 2001 of the program, and the agent's own instructions on the way out and in: a constant residue. */
+    assert_in_range(v[0].value[0], 2001, 2001 + 200);
+    assert_true(v[0].value[1] >= 2000);
+    get_reg(b, R_FR0);
+    MUST(b, b->t->ops->counters_read(b->t, &v[1], &b->err));
+    assert_int_equal(v[0].value[0], v[1].value[0]);
+    assert_int_equal(v[0].value[1], v[1].value[1]);
+    step(b);
+    MUST(b, b->t->ops->counters_read(b->t, &v[2], &b->err));
+    assert_in_range(v[2].value[0] - v[1].value[0], 1, 200);
+    board_close(b);
+}
+
+static void watchdata__value_on_channel_b__stops_at_that_value_only(void **state)
+{
+    (void)state;
+    struct board *b = board_start("sh7750", "start: mov #0,r1\n l: add #1,r1\n mov.l r1,@r2\n bra l\n nop");
+    char out[400];
+    set_reg(b, 2, DATA);
+    assert_int_equal(monitor(b, (char[]){ "watchdata 5" }, out, sizeof out), -ERR_STATE);
+    MUST(b, b->t->ops->insert_bp(b->t, BP_WATCH_WRITE, DATA, 4, &b->err));
+    MUST(b, monitor(b, (char[]){ "watchdata 17" }, out, sizeof out));
+    cont(b);
+    assert_int_equal(wait_stop(b).reason, STOP_WATCH);
+    assert_int_equal(get32at(b, DATA), 17);
+    board_close(b);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(attach__running_program__is_not_disturbed),
+        cmocka_unit_test(halt__and_resume__keep_every_register),
+        cmocka_unit_test(halt__with_bl_set__says_what_is_lost),
+        cmocka_unit_test(reset_run__program__starts_again),
+        cmocka_unit_test(detach__with_breakpoints__leaves_the_board_clean),
+        cmocka_unit_test(attach__agent_left_waiting_by_a_lost_session__takes_over_halted),
+        cmocka_unit_test(registers__table__is_gdbs),
+        cmocka_unit_test(registers__r0_and_its_bank__are_one),
+        cmocka_unit_test(registers__stale_bank_copy_behind_new_r0__r0_wins),
+        cmocka_unit_test(registers__without_a_place__are_not_found),
+        cmocka_unit_test(fpu__both_banks__reach_the_program),
+        cmocka_unit_test(memory__any_alignment_and_length__touches_nothing_else),
+        cmocka_unit_test(memory__blocks__come_back_through_every_alias),
+        cmocka_unit_test(memory__registers__are_accessed_in_their_own_width),
+        cmocka_unit_test(memory__refused_by_the_target__is_a_fault_and_the_agent_lives),
+        cmocka_unit_test(memory__of_a_running_target__is_a_state_error),
+        cmocka_unit_test(softbreak__hit_resumed_and_hit_again__counts_every_turn),
+        cmocka_unit_test(softbreak__code_in_both_caches__is_seen_by_fetch),
+        cmocka_unit_test(softbreak__memory__shows_and_keeps_the_programs_bytes),
+        cmocka_unit_test(softbreak__odd_rom_or_slot__refused_or_done_in_hardware),
+        cmocka_unit_test(hardbreak__two_channels__stop_before_and_run_out),
+        cmocka_unit_test(watch__reads_writes_and_regions__report_their_address),
+        cmocka_unit_test(watch__sizes_the_hardware_lacks__are_refused),
+        cmocka_unit_test(exceptions__of_the_program__stay_its_own),
+        cmocka_unit_test(catch__asked_for__stops_before_the_handler_then_delivers),
+        cmocka_unit_test(semihosting__off__the_program_handles_trapa_34),
+        cmocka_unit_test(semihosting__on__calls_and_exit_reach_the_host),
+        cmocka_unit_test(monitor__commands__say_what_is_there),
+        cmocka_unit_test(events__table__has_the_34),
+        cmocka_unit_test(counters__armed__count_the_program_only),
+        cmocka_unit_test(watchdata__value_on_channel_b__stops_at_that_value_only),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
