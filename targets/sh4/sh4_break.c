@@ -197,7 +197,7 @@ int sh4_ubc_program(struct sh4_target *t, bool step, struct err *err)
             t->bar_known[0] = false; /* a range step moves it */
             bbr[0] = bbr_of(BP_HARD);
             brcr |= REG_MASK(SH4_BRCR_PCBA);
-        } else if (c->used) {
+        } else if (c->used && !(step && c->kind == BP_HARD && c->addr == t->pc)) { /* else it would stop where it stands */
             ret = program_channel(t, n, c->addr, c->bamr, err);
             bbr[n] = c->bbr;
             if (ret == 0 && n == 1 && c->has_data) {
