@@ -6,7 +6,7 @@
 
 #include "profiler/symbols_priv.h"
 
-enum { RANK_DWARF = 2 };
+enum { RANK_DWARF = 3 };
 
 static const char *linkage_name(Dwarf_Die *die)
 {

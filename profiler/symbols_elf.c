@@ -7,8 +7,8 @@
 #include "profiler/symbols_priv.h"
 
 enum { MACHINE_SH = 42, MACHINE_S12Z = 249 };
-/* Ranks of claims to one address; DWARF's, in symbols_dwarf.c, is 2. */
-enum { RANK_LABEL = 1, RANK_LOCAL = 3, RANK_WEAK = 4, RANK_GLOBAL = 5 };
+/* Ranks of claims to one address; DWARF's, in symbols_dwarf.c, is 3. */
+enum { RANK_WEAK_LABEL = 1, RANK_LABEL = 2, RANK_LOCAL = 4, RANK_WEAK = 5, RANK_GLOBAL = 6 };
 
 bool sym_room(void **array, size_t n, size_t *cap, size_t size)
 {
@@ -137,8 +137,10 @@ const struct image_section *sym_section(const struct symbols *s, uint64_t addr)
 static int claim_rank(const GElf_Sym *sym)
 {
     int bind = GELF_ST_BIND(sym->st_info);
+    if (GELF_ST_TYPE(sym->st_info) == STT_NOTYPE && bind == STB_LOCAL)
+        return 0; /* local labels are places inside of functions */
     if (GELF_ST_TYPE(sym->st_info) == STT_NOTYPE)
-        return bind == STB_LOCAL ? 0 : RANK_LABEL; /* local labels are places inside of functions */
+        return bind == STB_WEAK ? RANK_WEAK_LABEL : RANK_LABEL;
     return bind == STB_GLOBAL ? RANK_GLOBAL : bind == STB_WEAK ? RANK_WEAK : RANK_LOCAL;
 }
 
