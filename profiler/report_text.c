@@ -187,11 +187,20 @@ static bool take_if_fits(const char *name, size_t columns, char *buf, size_t cap
     return true;
 }
 
+/* Names come from files: nothing in them may reach the terminal as a command. */
+static char *printable(char *text)
+{
+    for (char *s = text; *s; s++)
+        if ((unsigned char)*s < ' ' || *s == 0x7F)
+            *s = '?';
+    return text;
+}
+
 char *report_name(const char *name, size_t columns, char *buf, size_t cap)
 {
     columns = columns < 5 ? 5 : columns;
     if (take_if_fits(name, columns, buf, cap))
-        return buf;
+        return printable(buf);
     /* Replacing "x" by ".." may make it longer by one, for each pair of brackets. */
     size_t n = 2 * strlen(name) + 1;
     char *a = malloc(n), *b = malloc(n + 2);
@@ -214,5 +223,5 @@ char *report_name(const char *name, size_t columns, char *buf, size_t cap)
     }
     free(a);
     free(b);
-    return buf;
+    return printable(buf);
 }
