@@ -632,7 +632,7 @@ bool sh4_fpu_fsrra(uint32_t *fpscr, uint32_t n, uint32_t *dst)
     } else {
         op.cause |= SH4_FP_I;
         op.possible = true;
-        r = sh4_u32((float)(1.0 / sqrt(value_of(x))));
+        r = sh4_u32(1.0f / sqrtf((float)value_of(x))); /* silicon: within 2^-21; two roundings are well inside */
     }
     return narrow(finish(&op), &r, dst);
 }

@@ -12,8 +12,8 @@
  * - With any of the O, U, I enables set, an operation that could overflow, underflow or round traps
  *   whether or not it does; CAUSE tells the handler what really happened.
  * - FIPR and FTRV are not correctly rounded on silicon and their error pattern is not public: here the four
- *   exact products are added in double precision, in order, and rounded once. FSCA and FSRRA are
- *   correctly rounded here, within 2^-21 on silicon. All of it unverified.
+ *   exact products are added in double precision, in order, and rounded once. FSCA is the rounded
+ *   sine and cosine, FSRRA a rounded division by a rounded root; within 2^-21 on silicon. All unverified.
  *
  * Naming: n is the destination register's old value, m the other operand. */
 #ifndef TARGETS_SH4_MODEL_FPU_H
