@@ -1,5 +1,6 @@
 /* The board through its pins: TAP, H-UDI, resets, time, faults; and what a program on it finds on its buses.
  * Expectations from the SH7750 manual's H-UDI section as collected, and from board.h. */
+#include <fcntl.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -563,6 +564,50 @@ static void scif__file__receives_what_the_program_sends(void **state)
     unlink(name);
 }
 
+static void scif__pty__line_works_both_ways_and_the_link_goes_away(void **state)
+{
+    (void)state;
+    char dir[] = "/tmp/probeprof-pty-XXXXXX", link[64], options[96], got[8] = "";
+    assert_non_null(mkdtemp(dir));
+    snprintf(link, sizeof link, "%s/line", dir);
+    snprintf(options, sizeof options, "serial=pty:%s", link);
+    struct board *b = make(options);
+    int fd = open(link, O_RDWR | O_NOCTTY | O_NONBLOCK);
+    assert_true(fd >= 0);
+    /* echoes each character plus one */
+    start(b, "  mov.l scif,r1\n  mov #0,r0\n  mov.b r0,@(4,r1)\n  mov #0x30,r0\n  mov.w r0,@(8,r1)\n"
+             "  mov.l count,r2\n  mov.l data,r4\nwait: mov.w @r2,r3\n  mov #31,r0\n  and r3,r0\n  tst r0,r0\n  bt wait\n"
+             "  mov.b @r4,r0\n  add #1,r0\n  mov.b r0,@(12,r1)\n  bra wait\n  nop\n  .align 2\n"
+             "scif: .long 0xFFE80000\ncount: .long 0xFFE8001C\ndata: .long 0xFFE80014\n");
+    assert_int_equal(write(fd, "GDL", 3), 3);
+    for (int i = 0; i < 100 && b->scif.sent < 3; i++)
+        wait_us(b, 100);
+    wait_us(b, 1000);
+    assert_int_equal(read(fd, got, sizeof got), 3);
+    assert_memory_equal(got, "HEM", 3);
+    close(fd);
+    drop(b);
+    assert_int_equal(access(link, F_OK), -1);
+    assert_int_equal(rmdir(dir), 0);
+}
+
+static void nmi__pin_at_a_time__taken_with_every_mask_once(void **state)
+{
+    (void)state;
+    struct board *b = make("nmi=50");
+    start(b, "  mov.l vbr,r0\n  ldc r0,vbr\n  mov #0,r8\n  mov.l sr,r0\n  ldc r0,sr\nloop: bra loop\n  nop\n  .align 2\n"
+             "vbr: .long 0xAC001000\nsr: .long 0x400000F0\n"
+             "  .org 0xAC001600\n  add #1,r8\n  mov.l intevt,r0\n  mov.l @r0,r9\n  rte\n  nop\n  .align 2\n"
+             "intevt: .long 0xFF000028\n");
+    wait_us(b, 49);
+    assert_int_equal(b->cpu.r[8], 0);
+    wait_us(b, 100);
+    assert_int_equal(b->cpu.r[8], 1);
+    assert_int_equal(b->cpu.r[9], SH4_INT_NMI);
+    assert_true(b->intc.nmi_pin);
+    drop(b);
+}
+
 static void bootrom__power_on__idles_with_exceptions_open(void **state)
 {
     (void)state;
@@ -646,7 +691,7 @@ static void options__malformed__refused_with_what_is_possible(void **state)
     static const struct { const char *options, *what; } rows[] = {
         { "le,be,xe", "\"xe\"" },        { "tck=fast", "\"fast\"" },      { "cpu=0", "\"0\"" },
         { "tck=", "\"\"" },              { "private=maybe", "private=maybe" }, { "fault=fire", "\"fire\"" },
-        { "fault=noise@", "noise@" },    { "fault=unplug@x", "unplug@x" }, { "serial=tape", "tape" },
+        { "fault=noise@", "noise@" },    { "fault=unplug@x", "unplug@x" }, { "serial=tape", "tape" }, { "nmi=soon", "soon" },
         { "rom=/nonexistent/rom", "/nonexistent/rom" }, { "serial=file:/nonexistent/x", "/nonexistent/x" },
     };
     (void)state;
@@ -686,6 +731,8 @@ int main(void)
         cmocka_unit_test(wdt__overflow_in_watchdog_mode__resets_the_core_and_says_so),
         cmocka_unit_test(wdt__ase_mode__stands_still),
         cmocka_unit_test(scif__file__receives_what_the_program_sends),
+        cmocka_unit_test(scif__pty__line_works_both_ways_and_the_link_goes_away),
+        cmocka_unit_test(nmi__pin_at_a_time__taken_with_every_mask_once),
         cmocka_unit_test(bootrom__power_on__idles_with_exceptions_open),
         cmocka_unit_test(faults__each__looks_from_outside_as_described),
         cmocka_unit_test(fault_noise__seeded__flips_about_one_in_n_the_same_every_time),

@@ -331,6 +331,7 @@ static int create(const struct sim_board_type *type, enum sh4_variant variant, c
         return ret;
     }
     b->noise_left = b->opt.fault_n;
+    b->nmi_edge = b->opt.nmi_us ? b->opt.nmi_us * (b->opt.cpu_hz / BOARD_PCLK_DIV) / 1000000 : UINT64_MAX;
     *out = &b->base;
     return 0;
 }

@@ -7,6 +7,7 @@
  *   serial=none|pty[:LINK]|file:PATH
  *                      SCIF line: a pseudo terminal (LINK: a symbolic link to it), or a file written to
  *   private=on|off     private H-UDI commands (default on)
+ *   nmi=US             the NMI pin falls US microseconds after power-on and rises one later
  *   rom=FILE           boot ROM image instead of the built-in start program
  *   fault=KIND[@N]     no-power, no-clock, wrong-ir, stuck-tdo, silent (CPU answers no break and no H-UDI
  *                      interrupt), noise@N (about one TDO bit in N flipped, seeded), unplug@N (after N TCK) */

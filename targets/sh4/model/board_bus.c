@@ -80,6 +80,7 @@ uint64_t board_devices_next(const struct board *b)
     next = MIN(next, sh4_rtc_next(&b->rtc));
     next = MIN(next, sh4_scif_next(&b->scif));
     next = MIN(next, sh4_wdt_next(&b->wdt));
+    next = MIN(next, b->nmi_edge);
     return next > UINT64_MAX / BOARD_PCLK_DIV ? UINT64_MAX : next * BOARD_PCLK_DIV;
 }
 
@@ -93,9 +94,20 @@ static void watchdog_reset(struct board *b, bool power_on)
     b->wdt = wdt;
 }
 
+/* The pin of nmi=US: falls, rises 1 us later, then rests. */
+static void nmi_pin(struct board *b, uint64_t now)
+{
+    if (now < b->nmi_edge)
+        return;
+    bool was_high = b->intc.nmi_pin;
+    sh4_intc_set_nmi(&b->intc, !was_high);
+    b->nmi_edge = was_high ? b->nmi_edge + b->opt.cpu_hz / BOARD_PCLK_DIV / 1000000 : UINT64_MAX;
+}
+
 void board_devices_advance(struct board *b)
 {
     uint64_t now = pclk(b);
+    nmi_pin(b, now);
     if (b->cpu.in_ase != b->wdt.frozen)
         sh4_wdt_freeze(&b->wdt, now, b->cpu.in_ase);
     sh4_tmu_advance(&b->tmu, now);

@@ -6,7 +6,7 @@
 #include "probe/base/util.h"
 #include "targets/sh4/model/board_priv.h"
 
-#define OPTIONS_HELP "options: be le tck=HZ cpu=HZ serial=none|pty[:LINK]|file:PATH private=on|off rom=FILE fault=KIND"
+#define OPTIONS_HELP "options: be le tck=HZ cpu=HZ serial=none|pty[:LINK]|file:PATH private=on|off nmi=US rom=FILE fault=KIND"
 
 static int parse_hz(const char *text, uint32_t *out, struct err *err)
 {
@@ -20,6 +20,17 @@ static int parse_hz(const char *text, uint32_t *out, struct err *err)
     if (errno || end == text || *end || v < 1000 || v > 2000000000)
         return err_set(err, ERR_USAGE, "1k to 2000M, for example 10M", "\"%s\" is no clock frequency", text);
     *out = (uint32_t)v;
+    return 0;
+}
+
+static int parse_us(const char *text, uint64_t *out, struct err *err)
+{
+    char *end;
+    errno = 0;
+    unsigned long long v = strtoull(text, &end, 0);
+    if (errno || end == text || *end || v == 0 || v > 1000000000)
+        return err_set(err, ERR_USAGE, "a number of microseconds, 1 to 1000000000", "nmi=%s", text);
+    *out = v;
     return 0;
 }
 
@@ -75,6 +86,8 @@ static int parse_one(char *item, struct board_options *o, struct err *err)
         return copy_text(o->rom, sizeof o->rom, value, err);
     if (!strcmp(item, "fault"))
         return parse_fault(value, o, err);
+    if (!strcmp(item, "nmi"))
+        return parse_us(value, &o->nmi_us, err);
     if (!strcmp(item, "private") && (!strcmp(value, "on") || !strcmp(value, "off"))) {
         o->private_commands = !strcmp(value, "on");
         return 0;

@@ -34,6 +34,7 @@ struct board_options {
     char serial[128], rom[256];
     enum board_fault fault;
     uint64_t fault_n;
+    uint64_t nmi_us; /* 0: never */
 };
 
 struct board {
@@ -58,6 +59,7 @@ struct board {
      * somebody looks. cycle_rest: remainder of TCK-to-cycle conversion, in units of 1/tck_hz. */
     uint64_t cycles, cycle_rest;
     uint64_t tck_synced;                /* hudi.clocks already turned into cycles */
+    uint64_t nmi_edge;                  /* peripheral clock of the NMI pin's next edge; UINT64_MAX: none */
     bool reset_pin_low, hudi_reset, asebrk_low;
 
     uint64_t nothing_reads, nothing_writes; /* accesses to where nothing is */
