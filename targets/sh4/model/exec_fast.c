@@ -10,6 +10,11 @@
 #include "targets/sh4/model/decode.h"
 #include "targets/sh4/model/fpu.h"
 
+#ifdef __clang__ /* has no noclone, and does not clone */
+#define SH4_NEVER_INLINE __attribute__((noinline))
+#else
+#define SH4_NEVER_INLINE __attribute__((noinline, noclone))
+#endif
 #define POISON 0x80000000u
 /* Address bits the I-cache check compares: the line, and bit 0, which must be clear. */
 #define ILINE_BITS 0x1FFFFFE1u
