@@ -204,6 +204,7 @@ static void server__peer_that_never_reads__others_are_served(void **state)
         if (n < 0)
             usleep(500);
     }
+    assert_true(total > 0);
     assert_true(send(slow, burst, 11, 0) < 0); /* back-pressure has reached the peer */
     ask(fx, fd, "$p5#a5", "+$00100000#81");
     (void)receive(fx, slow, 60000, &closed); /* it wakes up, and is served on */
