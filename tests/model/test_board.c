@@ -657,6 +657,13 @@ static void faults__each__looks_from_outside_as_described(void **state)
     wait_us(b, 100);
     assert_false(b->cpu.in_ase);
     drop(b);
+    b = make("fault=no-power@50"); /* in the middle of a session */
+    tlr(b);
+    assert_int_equal(ir_scan(b, 0xFFFF, 16) & 3, 1);
+    ir_scan(b, 0xFFFF, 32);
+    assert_int_equal(ir_scan(b, 0xFFFF, 16), 0);
+    assert_int_equal(pins(b), 0);
+    drop(b);
     b = make("fault=unplug@100");
     int ret = 0, n = 0;
     for (; n < 200 && ret == 0; n++)
@@ -665,6 +672,38 @@ static void faults__each__looks_from_outside_as_described(void **state)
     assert_int_equal(n, 101);
     assert_int_equal(b->base.type->clock(&b->base, 1, (const uint8_t *)"", (const uint8_t *)"", NULL, &err), -ERR_USB);
     assert_string_not_equal(err.hint, "");
+    drop(b);
+}
+
+static void fault_silent__ase_boot__comes_up_in_the_boot_rom(void **state)
+{
+    (void)state;
+    struct board *b = make("fault=silent");
+    tlr(b);
+    command(b, SH4_TI_RESET_ASSERT);
+    command(b, SH4_TI_BOOT);
+    command(b, SH4_TI_RESET_NEGATE);
+    wait_us(b, 10);
+    assert_false(b->cpu.in_ase);
+    drop(b);
+}
+
+static void bootrom__listing__assembles_to_the_words_in_rom(void **state)
+{
+    (void)state;
+    struct board *b = make("");
+    const struct asm_prog *p = assemble(0xA0000000,
+        "  mov.l sr,r0\n  ldc r0,sr\n  mov.l stack,r15\nidle: bra idle\n  nop\n"
+        "  .org 0xA0000010\nsr: .long 0x400000F0\nstack: .long 0x8D000000\n"
+        "  .org 0xA0000100\na: bra a\n  nop\n  .org 0xA0000400\nb: bra b\n  nop\n"
+        "  .org 0xA0000600\nc: bra c\n  nop\n", false);
+    for (size_t i = 0; i < p->len; i += 2) {
+        uint16_t have = le16(b->rom + i), want = le16(p->code + i);
+        if (have != 0 && have != want) /* .org fills with what it likes */
+            fail_msg("%04zx: %04x, listing %04x", i, have, want);
+    }
+    assert_int_equal(le32(b->rom + 0x10), 0x400000F0);
+    assert_int_equal(le16(b->rom + 0x600), 0xAFFE);
     drop(b);
 }
 
@@ -735,6 +774,8 @@ int main(void)
         cmocka_unit_test(nmi__pin_at_a_time__taken_with_every_mask_once),
         cmocka_unit_test(bootrom__power_on__idles_with_exceptions_open),
         cmocka_unit_test(faults__each__looks_from_outside_as_described),
+        cmocka_unit_test(fault_silent__ase_boot__comes_up_in_the_boot_rom),
+        cmocka_unit_test(bootrom__listing__assembles_to_the_words_in_rom),
         cmocka_unit_test(fault_noise__seeded__flips_about_one_in_n_the_same_every_time),
         cmocka_unit_test(options__malformed__refused_with_what_is_possible),
     };

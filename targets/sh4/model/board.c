@@ -17,6 +17,11 @@ static struct board *board_of(struct sim_board *sb)
     return CONTAINER_OF(sb, struct board, base);
 }
 
+bool board_faulty(const struct board *b, enum board_fault fault)
+{
+    return b->opt.fault == fault && b->hudi.clocks >= b->opt.fault_n;
+}
+
 /* ---- time ---- */
 
 /* The CPU in slices that end where a peripheral has something to say. */
@@ -25,7 +30,7 @@ static void run_to_now(struct board *b)
     while (b->cpu.cycle < b->cycles) {
         uint64_t next = board_devices_next(b);
         uint64_t until = next > b->cpu.cycle && next < b->cycles ? next : b->cycles;
-        if (b->opt.fault == FAULT_NO_CLOCK) {
+        if (board_faulty(b, FAULT_NO_CLOCK) || board_faulty(b, FAULT_NO_POWER)) {
             b->cpu.cycle = b->cycles; /* time passes, nothing executes */
             return;
         }
@@ -62,7 +67,7 @@ static void reset_changed(struct board *b, bool was_held, enum sh4_reset kind)
     b->cpu.held = held;
     if (held || !was_held)
         return;
-    bool ase = b->hudi.boot_latch;
+    bool ase = b->hudi.boot_latch && !board_faulty(b, FAULT_SILENT);
     b->hudi.boot_latch = false;
     sh4_cpu_reset(&b->cpu, kind, ase);
     board_devices_reset(b, true);
@@ -90,7 +95,7 @@ static void hudi_reset_negate(void *ctx)
 static void hudi_interrupt(void *ctx)
 {
     struct board *b = ctx;
-    if (b->opt.fault == FAULT_SILENT)
+    if (board_faulty(b, FAULT_SILENT))
         return;
     sh4_intc_request(&b->intc, SH4_SRC_HUDI, true);
     board_irq_update(b);
@@ -99,7 +104,7 @@ static void hudi_interrupt(void *ctx)
 static void hudi_ase_break(void *ctx)
 {
     struct board *b = ctx;
-    if (b->opt.fault != FAULT_SILENT && !b->cpu.held)
+    if (!board_faulty(b, FAULT_SILENT) && !b->cpu.held)
         sh4_cpu_request_ase_break(&b->cpu);
 }
 
@@ -163,9 +168,9 @@ static int board_clock(struct sim_board *sb, size_t n, const uint8_t *tms, const
                        struct err *err)
 {
     struct board *b = board_of(sb);
-    if (b->opt.fault == FAULT_UNPLUG && b->hudi.clocks + n > b->opt.fault_n)
+    if (b->opt.fault == FAULT_UNPLUG && b->hudi.clocks + n > b->opt.fault_n) /* the whole transfer fails */
         return err_set(err, ERR_USB, "plug the adapter in again", "the adapter is gone");
-    if (b->opt.fault == FAULT_NO_POWER) {
+    if (board_faulty(b, FAULT_NO_POWER)) {
         if (tdo)
             memset(tdo, 0, (n + 7) / 8);
         b->hudi.clocks += n;
@@ -173,9 +178,9 @@ static int board_clock(struct sim_board *sb, size_t n, const uint8_t *tms, const
         sh4_hudi_clock(&b->hudi, n, tms, tdi, tdo);
     }
     count_tck(b);
-    if (tdo && b->opt.fault == FAULT_STUCK_TDO)
+    if (tdo && board_faulty(b, FAULT_STUCK_TDO))
         memset(tdo, 0xFF, (n + 7) / 8);
-    if (tdo && b->opt.fault == FAULT_NOISE && b->opt.fault_n)
+    if (tdo && b->opt.fault == FAULT_NOISE)
         add_noise(b, n, tdo);
     return 0;
 }
@@ -208,12 +213,12 @@ static int board_set_pins(struct sim_board *sb, unsigned mask, unsigned value, s
 static int board_get_pins(struct sim_board *sb, unsigned *value, unsigned *known, struct err *err)
 {
     struct board *b = board_of(sb);
-    if (b->opt.fault == FAULT_UNPLUG && b->hudi.clocks > b->opt.fault_n)
+    if (board_faulty(b, FAULT_UNPLUG))
         return err_set(err, ERR_USB, "plug the adapter in again", "the adapter is gone");
     hudi_sync(b);
     *known = JTAG_PIN_NTRST | JTAG_PIN_NRESET | JTAG_PIN_ASEBRK | JTAG_PIN_VTREF;
     *value = 0;
-    if (b->opt.fault == FAULT_NO_POWER)
+    if (board_faulty(b, FAULT_NO_POWER))
         return 0;
     *value |= JTAG_PIN_VTREF;
     *value |= b->hudi.trst_low ? 0 : JTAG_PIN_NTRST;

@@ -9,8 +9,10 @@
  *   private=on|off     private H-UDI commands (default on)
  *   nmi=US             the NMI pin falls US microseconds after power-on and rises one later
  *   rom=FILE           boot ROM image instead of the built-in start program
- *   fault=KIND[@N]     no-power, no-clock, wrong-ir, stuck-tdo, silent (CPU answers no break and no H-UDI
- *                      interrupt), noise@N (about one TDO bit in N flipped, seeded), unplug@N (after N TCK) */
+ *   fault=KIND[@N]     no-power (VTREF and TDO low), no-clock (the TAP answers, the CPU stands still), wrong-ir
+ *                      (IR of 5 bits), stuck-tdo (high), silent (CPU answers no break, no H-UDI interrupt and no
+ *                      ASE boot), unplug (every transfer fails): from TCK clock N on, default 0;
+ *                      noise@N: about one TDO bit in N flipped, seeded, default 1000 */
 #ifndef TARGETS_SH4_MODEL_BOARD_H
 #define TARGETS_SH4_MODEL_BOARD_H
 

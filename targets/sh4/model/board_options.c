@@ -44,8 +44,9 @@ static int parse_fault(const char *text, struct board_options *o, struct err *er
     };
     size_t len = strcspn(text, "@");
     char *end = "";
-    o->fault_n = text[len] ? strtoull(text + len + 1, &end, 0) : 1000;
-    if (*end || !o->fault_n)
+    bool noise = !strncmp(text, "noise", len);
+    o->fault_n = text[len] ? strtoull(text + len + 1, &end, 0) : noise ? 1000 : 0;
+    if (*end || (text[len] && !o->fault_n))
         return err_set(err, ERR_USAGE, "write KIND@N, N a number above 0", "fault=%s", text);
     for (size_t i = 0; i < ARRAY_LEN(kinds); i++) {
         if (strlen(kinds[i].name) == len && !strncmp(kinds[i].name, text, len)) {

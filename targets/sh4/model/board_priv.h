@@ -33,7 +33,7 @@ struct board_options {
     uint32_t tck_hz, cpu_hz;
     char serial[128], rom[256];
     enum board_fault fault;
-    uint64_t fault_n;
+    uint64_t fault_n; /* TCK clock from which on it shows; noise: one bit in so many */
     uint64_t nmi_us; /* 0: never */
 };
 
@@ -87,6 +87,8 @@ void board_devices_advance(struct board *b);
 uint64_t board_devices_next(const struct board *b);
 /* board_irq_update - gives the CPU the most urgent request. */
 void board_irq_update(struct board *b);
+/* board_faulty - does this fault show now? Not for noise. */
+bool board_faulty(const struct board *b, enum board_fault fault);
 /* board_serial_open/close - the SCIF's line as the options ask. */
 int board_serial_open(struct board *b, struct err *err);
 void board_serial_close(struct board *b);

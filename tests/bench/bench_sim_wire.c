@@ -1,0 +1,65 @@
+/* What the simulated wire costs on this host: 32-bit DR scans a second with the core held (the wire alone) and with
+ * it spinning, against the real time such scans take at 10 MHz TCK. */
+#include <stdio.h>
+#include <time.h>
+
+#include "probe/probe.h"
+#include "probe/sim.h"
+#include "targets/sh4/model/board.h"
+#include "targets/sh4/regs.h"
+
+enum { BATCH = 1000, BATCHES = 200, TCK_PER_SCAN = 37 };
+
+static double now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+static int run(struct probe *p, const struct jtag_op *ops, size_t n)
+{
+    struct err err = { .code = ERR_OK };
+    int ret = p->driver->jtag->execute(p, ops, n, &err);
+    if (ret < 0)
+        fprintf(stderr, "%s\n", err.what);
+    return ret;
+}
+
+static int measure(struct probe *p, const char *name, enum sh4_hudi_ti command)
+{
+    static uint8_t words[BATCH][4];
+    static struct jtag_op ops[BATCH];
+    const uint8_t ir[2] = { 0xFF, (uint8_t)command };
+    const struct jtag_op load = jtag_ir(SH4_IR_BITS, ir, NULL);
+    for (size_t i = 0; i < BATCH; i++)
+        ops[i] = jtag_dr(SH4_SDDR_BITS, words[i], words[i]);
+    int ret = run(p, &load, 1);
+    double start = now();
+    for (int i = 0; i < BATCHES && ret == 0; i++)
+        ret = run(p, ops, BATCH);
+    double ns = (now() - start) * 1e9 / (BATCH * (double)BATCHES);
+    printf("%-20s %8.0f scans/s  %7.1f ns/scan  %5.1f x the wire at 10 MHz\n", name, 1e9 / ns, ns,
+           TCK_PER_SCAN * 100 / ns);
+    return ret;
+}
+
+int main(void)
+{
+    const struct sim_board_type *const boards[] = { &sh4_board_sh7750, NULL };
+    const struct probe_config cfg = { .boards = boards };
+    const struct jtag_op reset = jtag_reset();
+    struct err err = { .code = ERR_OK };
+    struct probe *p;
+    if (probe_open("sim:sh7750", &cfg, &p, &err) < 0) {
+        fprintf(stderr, "%s\n", err.what);
+        return 1;
+    }
+    int ret = run(p, &reset, 1);
+    if (ret == 0)
+        ret = measure(p, "core held in reset", SH4_TI_RESET_ASSERT);
+    if (ret == 0)
+        ret = measure(p, "core in boot ROM", SH4_TI_RESET_NEGATE);
+    probe_close(p);
+    return ret < 0;
+}
