@@ -9,12 +9,21 @@
 enum {
     HEADER_WORDS = 6,
     MAX_WORDS = 1024,          /* data words of one request: bounds what a resync must drain */
-    TRIES = 6,
+    MIN_WORDS = 16,            /* requests shrink to this on a noisy wire */
+    TRIES = 10,
     RESYNC_SCANS = 2 * MAX_WORDS,
+    ENOUGH_CLOCKS = 16,        /* a damaged word is not blamed on the target's speed beyond these */
+    MOST_CLOCKS = 4096,
     LATE_SCANS = 4096          /* how long an answer may take beyond its batch */
 };
 
 static uint32_t sum(uint32_t c, uint32_t word) { return (c << 1 | c >> 31) + word; }
+
+/* The agent has the time from Update-DR to the next Capture-DR to answer: about 4 TCK, more with idle clocks. */
+static void slower(struct sh4_link *l)
+{
+    l->idle_clocks = l->idle_clocks ? MIN(2 * l->idle_clocks, (uint32_t)MOST_CLOCKS) : 2;
+}
 
 static uint32_t halted_word(const struct sh4_target *t) { return t->agent_base + SH4_AGENT_VERSION; }
 
@@ -37,6 +46,7 @@ static uint32_t next_marker(struct sh4_target *t, const struct sh4_request *r)
 struct exchange {
     struct sh4_request *req;
     uint32_t marker, sum;
+    const uint32_t *out;
     size_t at, sent, total; /* first scan, scans with our words, scans in the batch */
     bool done;
 };
@@ -72,6 +82,7 @@ static bool compose(struct sh4_target *t, struct exchange *x, uint32_t *out)
         c = sum(c, c);
     }
     x->marker = m;
+    x->out = out;
     x->sum = c;
     x->sent = (size_t)(w - out);
     x->total = scans_needed(r);
@@ -86,8 +97,9 @@ enum verdict { GOOD, INCOMPLETE, LATE, DAMAGED };
 static enum verdict parse(struct exchange *x, const uint32_t *in, size_t n)
 {
     struct sh4_request *r = x->req;
+    /* Not taken yet: our own word is still there. Any other value is noise on the way back: the sums judge that. */
     for (size_t i = 1; i < x->sent; i++)
-        if (in[i] != x->marker)
+        if (in[i] == x->out[i - 1])
             return LATE;
     size_t want = answer_words(r), got = 0;
     uint32_t c = x->sum, status = 0, r0 = 0;
@@ -145,8 +157,12 @@ static int collect_late(struct sh4_target *t, struct exchange *x, uint32_t **in,
 
 int sh4_agent_halted(struct sh4_target *t, struct err *err)
 {
-    uint32_t in[3];
+    /* An agent in slow memory needs longer than one scan's pause to answer a POLL, and loses its word else. */
+    enum { CALM = 8, CALM_RAM = 128 };
+    uint32_t in[3], idle = t->link.idle_clocks;
+    t->link.idle_clocks = MAX(idle, t->layout == &sh4_agent_ase ? (uint32_t)CALM : (uint32_t)CALM_RAM);
     int ret = sh4_link_words(&t->link, NULL, in, 3, err);
+    t->link.idle_clocks = idle;
     if (ret < 0)
         return ret;
     uint32_t seen = in[2] != SH4_AGENT_POLL ? in[2] : in[1];
@@ -172,6 +188,8 @@ int sh4_agent_resync(struct sh4_target *t, struct err *err)
     }
     unsigned run = 0;
     for (size_t n = 0; n < RESYNC_SCANS; n += PART) {
+        if (n == RESYNC_SCANS / 2)
+            slower(&t->link);
         int ret = sh4_link_words(&t->link, NULL, in, PART, err);
         if (ret < 0)
             return ret;
@@ -245,14 +263,16 @@ static int run_all(struct sh4_target *t, struct exchange *x, size_t n, uint32_t 
             at = last;
             continue;
         }
+        failures = x[at].done ? 0 : failures;
         if (++failures >= TRIES)
             return err_set(err, ERR_PROTOCOL, "lower the wire clock; check the wiring and the ground",
                            "agent request %u of %zu failed %d times, last %s (%u idle clocks between scans)",
                            (unsigned)at + 1, n, failures, v == LATE ? "because the target is late"
                            : v == DAMAGED ? "by its checksum" : "without an answer", t->link.idle_clocks);
         t->link.retries++;
-        if (v == LATE)
-            t->link.idle_clocks = t->link.idle_clocks ? t->link.idle_clocks * 2 : 8;
+        /* Late for certain, or a word written just between capture and update: more time between scans. */
+        if (v == LATE || t->link.idle_clocks < ENOUGH_CLOCKS)
+            slower(&t->link);
         ret = sh4_agent_resync(t, err);
         if (ret < 0)
             return ret;
@@ -299,68 +319,83 @@ static uint32_t store_of(const struct sh4_agent_layout *a, unsigned width, uint3
     return (width == 1 ? a->st1 : width == 2 ? a->st2 : a->st4) - ref;
 }
 
-static int fault(struct sh4_target *t, uint32_t status, const char *what, unsigned width, uint32_t addr,
+static int fault(uint32_t status, const char *what, unsigned width, uint32_t addr,
                  struct err *err)
 {
-    (void)t;
     const char *why = status == SH4_EXP_ADDR_READ || status == SH4_EXP_ADDR_WRITE ? "address error"
                       : status == SH4_EXP_TLB_MISS_READ || status == SH4_EXP_TLB_MISS_WRITE ? "TLB miss"
                       : status == SH4_EXP_TLB_PROT_READ || status == SH4_EXP_TLB_PROT_WRITE ? "TLB protection"
                       : status == SH4_EXP_INITIAL_WRITE ? "first write to a clean page" : "exception";
     return err_set(err, ERR_FAULT, "check the address and, with the MMU on, that the page is mapped",
-                   "%u-byte %s near %08x: %s (EXPEVT %03x)", width, what, addr, why, status);
+                   "%u-byte %s at or behind %08x: %s (EXPEVT %03x)", width, what, addr, why, status);
+}
+
+/* n accesses as requests of at most t->link.block words; smaller ones if the wire damages them. */
+static int blocks(struct sh4_target *t, const struct sh4_request *like, unsigned width, size_t n, const char *what,
+                  struct err *err)
+{
+    size_t block = MIN(n, (size_t)t->link.block), nreq = (n + block - 1) / block;
+    struct sh4_request one, *req = nreq == 1 ? &one : calloc(nreq, sizeof *req);
+    if (!req)
+        return err_set(err, ERR_NOMEM, "move less at a time", "memory %s: no memory", what);
+    for (size_t i = 0; i < nreq; i++) {
+        size_t part = MIN(n - i * block, block);
+        req[i] = *like;
+        req[i].arg[0] += (uint32_t)(i * block * width);
+        req[i].arg[2] = (uint32_t)part;
+        req[i].nin = like->in ? part : 0;
+        req[i].nout = like->out ? part : 0;
+        req[i].in = like->in ? like->in + i * block : NULL;
+        req[i].out = like->out ? like->out + i * block : NULL;
+    }
+    int ret = sh4_agent_run(t, req, nreq, err);
+    for (size_t i = 0; ret == 0 && i < nreq; i++)
+        if (req[i].status)
+            ret = fault(req[i].status, what, width, req[i].arg[0], err);
+    if (req != &one)
+        free(req);
+    return ret;
+}
+
+static int move(struct sh4_target *t, const struct sh4_request *like, unsigned width, size_t n, const char *what,
+                struct err *err)
+{
+    if (!t->layout)
+        return err_set(err, ERR_STATE, "halt the target first", "no agent is known on the target");
+    if (n == 0)
+        return 0;
+    int ret = blocks(t, like, width, n, what, err);
+    while (ret == -ERR_PROTOCOL && MIN(n, (size_t)t->link.block) > MIN_WORDS) {
+        t->link.block = (unsigned)MAX(MIN(n, (size_t)t->link.block) / 4, (size_t)MIN_WORDS);
+        ret = blocks(t, like, width, n, what, err);
+    }
+    return ret;
 }
 
 int sh4_agent_read(struct sh4_target *t, uint32_t addr, unsigned width, uint32_t *values, size_t n,
                    struct err *err)
 {
     const struct sh4_agent_layout *a = t->layout;
-    size_t nreq = (n + MAX_WORDS - 1) / MAX_WORDS;
-    struct sh4_request one, *req = nreq <= 1 ? &one : calloc(nreq, sizeof *req);
-    if (!a || n == 0)
-        return n ? err_set(err, ERR_STATE, "halt the target first", "no agent is known on the target") : 0;
-    if (!req)
-        return err_set(err, ERR_NOMEM, "read less at a time", "memory read: no memory");
-    for (size_t i = 0; i < nreq; i++) {
-        size_t part = MIN(n - i * MAX_WORDS, (size_t)MAX_WORDS);
-        req[i] = (struct sh4_request){
-            .routine = a->op_read - (uint32_t)a->ref_call,
-            .arg = { addr + (uint32_t)(i * MAX_WORDS * width), load_of(a, width), (uint32_t)part },
-            .in = values + i * MAX_WORDS, .nin = part };
+    struct sh4_request like = { .in = values };
+    if (a) {
+        like.routine = a->op_read - (uint32_t)a->ref_call;
+        like.arg[0] = addr;
+        like.arg[1] = load_of(a, width);
     }
-    int ret = sh4_agent_run(t, req, nreq, err);
-    for (size_t i = 0; ret == 0 && i < nreq; i++)
-        if (req[i].status)
-            ret = fault(t, req[i].status, "read", width, req[i].arg[0], err);
-    if (req != &one)
-        free(req);
-    return ret;
+    return move(t, &like, width, n, "read", err);
 }
 
 int sh4_agent_write(struct sh4_target *t, uint32_t addr, unsigned width, const uint32_t *values, size_t n,
                     struct err *err)
 {
     const struct sh4_agent_layout *a = t->layout;
-    size_t nreq = (n + MAX_WORDS - 1) / MAX_WORDS;
-    struct sh4_request one, *req = nreq <= 1 ? &one : calloc(nreq, sizeof *req);
-    if (!a || n == 0)
-        return n ? err_set(err, ERR_STATE, "halt the target first", "no agent is known on the target") : 0;
-    if (!req)
-        return err_set(err, ERR_NOMEM, "write less at a time", "memory write: no memory");
-    for (size_t i = 0; i < nreq; i++) {
-        size_t part = MIN(n - i * MAX_WORDS, (size_t)MAX_WORDS);
-        req[i] = (struct sh4_request){
-            .routine = a->op_write - (uint32_t)a->ref_call,
-            .arg = { addr + (uint32_t)(i * MAX_WORDS * width), store_of(a, width, a->ref_write), (uint32_t)part },
-            .out = values + i * MAX_WORDS, .nout = part };
+    struct sh4_request like = { .out = values };
+    if (a) {
+        like.routine = a->op_write - (uint32_t)a->ref_call;
+        like.arg[0] = addr;
+        like.arg[1] = store_of(a, width, a->ref_write);
     }
-    int ret = sh4_agent_run(t, req, nreq, err);
-    for (size_t i = 0; ret == 0 && i < nreq; i++)
-        if (req[i].status)
-            ret = fault(t, req[i].status, "write", width, req[i].arg[0], err);
-    if (req != &one)
-        free(req);
-    return ret;
+    return move(t, &like, width, n, "write", err);
 }
 
 static struct sh4_request poke_request(const struct sh4_agent_layout *a, uint32_t addr, uint32_t routine,
@@ -377,7 +412,7 @@ int sh4_agent_poke(struct sh4_target *t, uint32_t addr, unsigned width, uint32_t
         return err_set(err, ERR_STATE, "halt the target first", "no agent is known on the target");
     struct sh4_request req = poke_request(a, addr, store_of(a, width, 0), value);
     int ret = sh4_agent_run(t, &req, 1, err);
-    return ret < 0 || !req.status ? ret : fault(t, req.status, "write", width, addr, err);
+    return ret < 0 || !req.status ? ret : fault(req.status, "write", width, addr, err);
 }
 
 int sh4_agent_peek(struct sh4_target *t, uint32_t addr, unsigned width, uint32_t *value, struct err *err)
@@ -447,7 +482,7 @@ int sh4_agent_write_code(struct sh4_target *t, uint32_t addr, const uint16_t *in
     int ret = sh4_agent_run(t, req, k, err);
     for (size_t i = 0; ret == 0 && i < stores; i++)
         if (req[i].status)
-            ret = fault(t, req[i].status, "write", 2, req[i].arg[0], err);
+            ret = fault(req[i].status, "write", 2, req[i].arg[0], err);
     return ret;
 }
 

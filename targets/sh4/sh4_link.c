@@ -15,6 +15,7 @@ int sh4_link_init(struct sh4_link *l, struct probe *p, struct err *err)
     l->p = p;
     l->jtag = p->driver->jtag;
     l->ir = -1;
+    l->block = 1024;
     l->ops = calloc(SH4_LINK_BATCH, sizeof *l->ops);
     l->tdi = calloc(SH4_LINK_BATCH, 4);
     l->tdo = calloc(SH4_LINK_BATCH, 4);

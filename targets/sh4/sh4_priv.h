@@ -25,6 +25,7 @@ struct sh4_link {
     const struct jtag_ops *jtag;
     unsigned ir_bits;       /* measured */
     int ir;                 /* TI loaded now, -1 unknown */
+    unsigned block;         /* most data words of one request; shrinks on a noisy wire */
     uint32_t idle_clocks;   /* after every scan; grows when the target is late */
     struct jtag_op *ops;    /* SH4_LINK_BATCH */
     uint8_t *tdi, *tdo;     /* 4 bytes per op */

@@ -1,0 +1,269 @@
+/* What goes wrong on the wire, and the way in without private commands. Over the simulated wire. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "probe/base/bytes.h"
+#include "probe/base/util.h"
+#include "targets/sh4/agent/agent.h"
+#include "tests/sh4/fixture.h"
+
+static void attach__bad_hardware__says_what_was_tried_and_what_to_check(void **state)
+{
+    (void)state;
+    static const struct { const char *spec; int ret; const char *what, *hint; } rows[] = {
+        { "sh7750,fault=no-power", -ERR_NO_TARGET, "power", "VTref" },
+        { "sh7750,fault=stuck-tdo", -ERR_NO_TARGET, "TDO stays", "TDO" },
+        { "sh7750,fault=wrong-ir", -ERR_NO_TARGET, "IR is", "SH7750" },
+    };
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        print_message("  %s\n", rows[i].spec);
+        struct board *b = board_open(rows[i].spec);
+        int ret = b->t->ops->attach(b->t, &b->err);
+        print_message("    %s (%s)\n", b->err.what, b->err.hint);
+        assert_int_equal(ret, rows[i].ret);
+        assert_non_null(strstr(b->err.what, rows[i].what));
+        assert_non_null(strstr(b->err.hint, rows[i].hint));
+        assert_int_equal(b->t->ops->state(b->t), TARGET_GONE);
+        uint8_t v[4];
+        assert_int_not_equal(b->t->ops->read_mem(b->t, CODE, 0, v, 4, &b->err), 0);
+        board_close(b);
+    }
+}
+
+static void halt__cpu_that_does_not_answer__times_out_with_advice(void **state)
+{
+    (void)state;
+    static const char *const specs[] = { "sh7750,fault=silent", "sh7750,fault=no-clock",
+                                         "sh7750,fault=silent,private=off" };
+    for (size_t i = 0; i < ARRAY_LEN(specs); i++) {
+        print_message("  %s\n", specs[i]);
+        struct board *b = board_open(specs[i]);
+        struct target_stop stop;
+        int ret = b->t->ops->attach(b->t, &b->err);
+        for (int k = 0; ret == 0 && k < 30; k++) {
+            ret = k ? b->t->ops->poll(b->t, 100000000, &stop, &b->err) : b->t->ops->halt(b->t, &b->err);
+            assert_int_not_equal(ret, 1);
+        }
+        print_message("    %s (%s)\n", b->err.what, b->err.hint);
+        assert_true(ret < 0);
+        assert_string_not_equal(b->err.hint, "");
+        board_close(b);
+    }
+}
+
+static void reset_halt__cpu_without_clock__times_out(void **state)
+{
+    (void)state;
+    struct board *b = board_open("sh7750,fault=silent");
+    MUST(b, b->t->ops->attach(b->t, &b->err));
+    int ret = b->t->ops->reset(b->t, RESET_HALT, &b->err);
+    if (ret < 0) { /* a silent CPU may still reset; what may not happen is a success without a halt */
+        assert_string_not_equal(b->err.hint, "");
+    } else {
+        assert_int_equal(wait_stop(b).reason, STOP_RESET);
+    }
+    board_close(b);
+}
+
+/* Bits flip on the way back: every value that is returned is right, or the call fails. */
+static void noise__on_the_wire__is_repaired_or_reported(void **state)
+{
+    (void)state;
+    static uint8_t out[3000], in[3000];
+    struct board *b = board_start("sh7750,fault=noise@20000", "start: mov #0,r0\n l: add #1,r0\n bra l\n nop");
+    for (unsigned round = 0; round < 10; round++) {
+        for (size_t i = 0; i < sizeof out; i++)
+            out[i] = (uint8_t)(i * (round + 3) + i / 256);
+        MUST(b, b->t->ops->write_mem(b->t, DATA, 0, out, sizeof out, &b->err));
+        MUST(b, b->t->ops->read_mem(b->t, DATA, 0, in, sizeof in, &b->err));
+        assert_memory_equal(in, out, sizeof in);
+    }
+    for (uint32_t turn = 0; turn < 30; turn++) {
+        MUST(b, b->t->ops->write_mem(b->t, DATA, 4, out, 4, &b->err));
+        step(b);
+    }
+    assert_int_equal(get_reg(b, 0), 15); /* 30 steps: one, then two a turn */
+    board_close(b);
+}
+
+static void noise__too_much__fails_with_a_hint(void **state)
+{
+    (void)state;
+    struct board *b = board_open("sh7750,fault=noise@40");
+    int ret = b->t->ops->attach(b->t, &b->err);
+    if (ret == 0)
+        ret = b->t->ops->reset(b->t, RESET_HALT, &b->err);
+    uint8_t v[64];
+    for (int i = 0; ret == 0 && i < 50; i++)
+        ret = b->t->ops->read_mem(b->t, DATA, 0, v, sizeof v, &b->err);
+    assert_true(ret < 0);
+    assert_string_not_equal(b->err.hint, "");
+    board_close(b);
+}
+
+static void unplugged__at_any_time__the_target_is_gone(void **state)
+{
+    (void)state;
+    for (unsigned long after = 100; after < 400000; after += after / 2) {
+        char spec[60];
+        snprintf(spec, sizeof spec, "sh7750,fault=unplug@%lu", after);
+        struct board *b = board_open(spec);
+        struct target_stop stop;
+        uint8_t block[2048] = { 0 };
+        int ret = b->t->ops->attach(b->t, &b->err);
+        if (ret == 0)
+            ret = b->t->ops->reset(b->t, RESET_HALT, &b->err);
+        if (ret == 0)
+            ret = b->t->ops->poll(b->t, 1000000, &stop, &b->err);
+        for (int i = 0; ret >= 0 && i < 40; i++) {
+            ret = b->t->ops->write_mem(b->t, DATA, 0, block, sizeof block, &b->err);
+            if (ret == 0)
+                ret = b->t->ops->resume(b->t, &(struct resume){ .kind = RESUME_STEP }, &b->err);
+            if (ret == 0)
+                ret = b->t->ops->poll(b->t, 1000000, &stop, &b->err);
+        }
+        assert_true(ret < 0);
+        assert_string_not_equal(b->err.hint, "");
+        board_close(b);
+    }
+}
+
+/* ---- without private commands: an agent that is there already ---- */
+
+#define RAM_AGENT 0x8C004000u
+
+/* A boot ROM that puts the agent into RAM, calls agent_init, opens the interrupts and counts in r8. */
+static void write_rom(const char *path, bool big, bool init)
+{
+    static struct asm_prog p;
+    memset(&p, 0, sizeof p);
+    p.big = big;
+    asm_define(&p, "words", sh4_agent_ram.size / 4);
+    asm_text(&p, 0xA0000000,
+             "mov.l src,r1\n mov.l dst,r2\n mov.l len,r3\n l: mov.l @r1+,r0\n mov.l r0,@r2\n add #4,r2\n dt r3\n bf l\n"
+             "mov.l vbr,r0\n ldc r0,vbr\n mov.l dst,r0\n init: jsr @r0\n nop\n mov.l sp,r15\n mov.l psr,r0\n ldc r0,sr\n mov #0,r8\n"
+             "count: add #1,r8\n bra count\n nop\n .align 2\n src: .long 0xA0001000\n dst: .long 0x8C004000\n"
+             "len: .long words\n vbr: .long 0x8C030000\n sp: .long 0x8C100000\n psr: .long 0x40000000\n");
+    if (!init)
+        put16(p.code + (asm_label(&p, "init") - 0xA0000000), 0x0009, big);
+    uint8_t *rom = calloc(1, 0x4000);
+    memcpy(rom, p.code, p.len);
+    memcpy(rom + 0x1000, sh4_agent_ram.code[big], sh4_agent_ram.size);
+    FILE *f = fopen(path, "wb");
+    assert_non_null(f);
+    assert_int_equal(fwrite(rom, 1, 0x4000, f), 0x4000);
+    fclose(f);
+    free(rom);
+}
+
+static struct board *open_resident(bool big, bool init)
+{
+    char path[] = "/tmp/sh4romXXXXXX", spec[120];
+    int fd = mkstemp(path);
+    assert_true(fd >= 0);
+    close(fd);
+    write_rom(path, big, init);
+    snprintf(spec, sizeof spec, "sh7750,%sprivate=off,rom=%s", big ? "be," : "", path);
+    struct board *b = board_open(spec);
+    unlink(path);
+    MUST(b, b->t->ops->attach(b->t, &b->err));
+    keeps_running(b);
+    return b;
+}
+
+static void resident__documented_features_only__debugs(void **state)
+{
+    (void)state;
+    for (int big = 0; big < 2; big++) {
+        struct board *b = open_resident(big, true);
+        assert_int_equal(halt(b).reason, STOP_REQUEST);
+        uint32_t before = get_reg(b, 8);
+        assert_true(before > 0);
+        assert_int_equal(get_reg(b, R_VBR), 0x8C030000); /* the program's, not ours */
+        set_reg(b, R_FR0 + 5, 0x12345678);
+        cont(b);
+        keeps_running(b);
+        halt(b);
+        assert_true(get_reg(b, 8) > before);
+        assert_int_equal(get_reg(b, R_FR0 + 5), 0x12345678);
+        /* A program of its own: steps, breakpoints, blocks. */
+        static struct asm_prog p;
+        p.big = big;
+        asm_text(&p, CODE, "start: mov #0,r0\n l: add #1,r0\n bra l\n nop\n");
+        MUST(b, b->t->ops->write_mem(b->t, CODE, 0, p.code, p.len, &b->err));
+        set_reg(b, R_PC, CODE);
+        set_reg(b, 0, 77);
+        struct target_stop s = step(b);
+        assert_int_equal(s.reason, STOP_STEP);
+        assert_int_equal(s.pc, CODE + 2);
+        MUST(b, b->t->ops->insert_bp(b->t, BP_SOFT, CODE + 4, 2, &b->err));
+        for (uint32_t i = 1; i < 4; i++) {
+            cont(b);
+            assert_int_equal(wait_stop(b).pc, CODE + 4);
+            assert_int_equal(get_reg(b, 0), i);
+        }
+        MUST(b, b->t->ops->detach(b->t, &b->err));
+        board_close(b);
+    }
+}
+
+static void resident__bl_set__steps_inside_the_agent(void **state)
+{
+    (void)state;
+    struct board *b = open_resident(false, true);
+    halt(b);
+    static struct asm_prog p;
+    asm_text(&p, CODE, "start: mov #5,r0\n add #1,r0\n bsr f\n mov #2,r2\n nop\n f: mov #3,r3\n");
+    MUST(b, b->t->ops->write_mem(b->t, CODE, 0, p.code, p.len, &b->err));
+    set_reg(b, R_SR, 0x700000F0);
+    set_reg(b, R_PC, CODE);
+    static const uint32_t path[] = { CODE + 2, CODE + 4, CODE + 10, CODE + 12 };
+    for (size_t i = 0; i < ARRAY_LEN(path); i++) {
+        step(b);
+        assert_int_equal(get_reg(b, R_PC), path[i]);
+    }
+    assert_int_equal(get_reg(b, 0), 6);
+    assert_int_equal(get_reg(b, 2), 2);
+    assert_int_equal(get_reg(b, 3), 3);
+    board_close(b);
+}
+
+static void resident__not_initialised__halt_says_what_is_missing(void **state)
+{
+    (void)state;
+    struct board *b = open_resident(false, false);
+    struct target_stop stop;
+    MUST(b, b->t->ops->halt(b->t, &b->err));
+    int ret = 0;
+    for (int k = 0; ret == 0 && k < 30; k++)
+        ret = b->t->ops->poll(b->t, 100000000, &stop, &b->err);
+    assert_int_equal(ret, -ERR_TIMEOUT);
+    assert_non_null(strstr(b->err.hint, "agent_init"));
+    assert_int_equal(b->t->ops->reset(b->t, RESET_HALT, &b->err), -ERR_UNSUPPORTED);
+    assert_string_not_equal(b->err.hint, "");
+    board_close(b);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(attach__bad_hardware__says_what_was_tried_and_what_to_check),
+        cmocka_unit_test(halt__cpu_that_does_not_answer__times_out_with_advice),
+        cmocka_unit_test(reset_halt__cpu_without_clock__times_out),
+        cmocka_unit_test(noise__on_the_wire__is_repaired_or_reported),
+        cmocka_unit_test(noise__too_much__fails_with_a_hint),
+        cmocka_unit_test(unplugged__at_any_time__the_target_is_gone),
+        cmocka_unit_test(resident__documented_features_only__debugs),
+        cmocka_unit_test(resident__bl_set__steps_inside_the_agent),
+        cmocka_unit_test(resident__not_initialised__halt_says_what_is_missing),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
