@@ -10,7 +10,9 @@
 
 enum {
     ROUNDS = 32,       /* 64 events, 128 words of ring */
-    TABLES = 256,      /* bytes at the end of the ring, for the loop's own tables */
+    RECORDS = 1024,    /* bytes */
+    TABLES = 256,      /* bytes of the ring for the loop's own tables */
+    ICACHE = 8192,
     T_SITES = 64, T_STUBS = 96,
     CALIB_SR = 0x400000F0,
     /* From the loop's start to its first call: instructions, and cycles with everything in cache. */
@@ -49,9 +51,13 @@ static void put_back(struct sh4_target *t, const struct kept *k)
     t->trap_lost = true;
 }
 
+/* In the ring behind the loop's own records, on cache lines the agent does not use. */
 static uint32_t tables_at(const struct sh4_trace *tr)
 {
-    return ((tr->plan.ring + tr->plan.ring_bytes - TABLES) & ~31u & 0x1FFFFFFF) | 0x80000000;
+    uint32_t at = ((tr->plan.ring + RECORDS) & 0x1FFFFFFF) | 0x80000000;
+    while ((at - tr->plan.base) % ICACHE < sh4_trace_blob.size || (at - tr->plan.base) % ICACHE > ICACHE - TABLES)
+        at += 32;
+    return at;
 }
 
 /* Points the agent's table words at the loop's two sites, or back at the program's. */
@@ -173,18 +179,68 @@ static int measure(struct sh4_trace *tr, uint32_t d[2][2][2], uint32_t first[2],
     return ret;
 }
 
+/* The cache control register is written by code that runs past the cache. */
+static int set_ccr(struct sh4_target *t, uint32_t value, struct err *err)
+{
+    const struct sh4_agent_layout *a = t->layout;
+    struct sh4_request req = { .routine = a->op_poke - (uint32_t)a->ref_call,
+                               .arg = { SH4_CCR, a->st4 - (uint32_t)a->ref_poke + sh4_agent_uncached(t), value } };
+    return sh4_agent_run(t, &req, 1, err);
+}
+
+/* One calibration in the present state of the caches. */
+static int calibrate(struct sh4_trace *tr, bool cached, struct err *err)
+{
+    uint32_t d[2][2][2] = { 0 }, first[2] = { 0 };
+    static const int lead[2] = { LEAD_INSNS, LEAD_CYCLES };
+    int ret = measure(tr, d, first, err);
+    for (int n = 0; ret == 0 && n < 2; n++) {
+        int32_t extra = (int32_t)(d[1][1][n] - d[1][0][n]) - (int32_t)(d[0][1][n] - d[0][0][n]);
+        uint16_t code = tr->cfg.counter[n];
+        int32_t start = (int32_t)first[n] - (code == 0x13 ? lead[0] : code == 0x23 ? lead[1] : 0);
+        tr->residue16[cached][n] = code ? 16 * extra / ROUNDS : 0;
+        tr->first[cached][n] = code && start > 0 ? start : 0;
+    }
+    return ret;
+}
+
+/* A program that has not switched the caches on yet will soon: measured both ways then. */
+static int calibrate_both(struct sh4_trace *tr, struct err *err)
+{
+    struct sh4_target *t = tr->t;
+    uint32_t ccr;
+    int ret = sh4_agent_peek(t, SH4_CCR, 4, &ccr, err);
+    if (ret < 0)
+        return ret;
+    bool cached = REG_GET(ccr, SH4_CCR_ICE) && REG_GET(ccr, SH4_CCR_OCE);
+    ret = calibrate(tr, cached, err);
+    if (ret < 0 || cached)
+        return ret;
+    ret = set_ccr(t, REG_MASK(SH4_CCR_OCE) | REG_MASK(SH4_CCR_CB) | REG_MASK(SH4_CCR_OCI) | REG_MASK(SH4_CCR_ICE) |
+                         REG_MASK(SH4_CCR_ICI), err);
+    if (ret < 0)
+        return ret;
+    ret = calibrate(tr, true, err);
+    struct err own = { .code = ERR_OK };
+    int back = sh4_agent_sync_caches(t, tr->plan.base, tr->plan.image_len, &own);
+    if (back == 0)
+        back = sh4_agent_sync_caches(t, tables_at(tr), TABLES, &own);
+    if (back == 0)
+        back = set_ccr(t, ccr, &own);
+    return ret < 0 || back == 0 ? ret : err_set(err, own.code, own.hint, "%s", own.what);
+}
+
 int sh4_trace_calibrate(struct sh4_trace *tr, struct err *err)
 {
     struct sh4_target *t = tr->t;
     struct kept k = keep(t);
     struct err own = { .code = ERR_OK };
-    uint32_t d[2][2][2] = { 0 }, first[2] = { 0 }, state = 0;
-    static const int lead[2] = { LEAD_INSNS, LEAD_CYCLES };
+    uint32_t state = 0;
     int ret = write_tables(tr, err);
     if (ret == 0)
         ret = use_tables(tr, true, err);
     if (ret == 0)
-        ret = measure(tr, d, first, err);
+        ret = calibrate_both(tr, err);
     if (use_tables(tr, false, &own) < 0 && ret == 0)
         ret = err_set(err, own.code, own.hint, "%s", own.what);
     put_back(t, &k);
@@ -192,13 +248,5 @@ int sh4_trace_calibrate(struct sh4_trace *tr, struct err *err)
         ret = reset_ring(tr, err);
     if (ret == 0)
         ret = sh4_trace_put(tr, sh4_trace_blob.save + 4 * SH4_TRACE_S_STATE, &state, 1, err);
-    for (int n = 0; ret == 0 && n < 2; n++) {
-        int32_t extra = (int32_t)(d[1][1][n] - d[1][0][n]) - (int32_t)(d[0][1][n] - d[0][0][n]);
-        uint16_t code = tr->cfg.counter[n];
-        tr->dec.residue16[n] = code ? 16 * extra / ROUNDS : 0;
-        tr->dec.first[n] = (int32_t)first[n] - (code == 0x13 ? lead[0] : code == 0x23 ? lead[1] : 0);
-        if (!code || tr->dec.first[n] < 0)
-            tr->dec.first[n] = 0;
-    }
     return ret < 0 ? err_prefix(err, ret, "trace calibration") : 0;
 }

@@ -7,9 +7,15 @@
 #include "probe/base/bytes.h"
 #include "probe/base/util.h"
 #include "targets/sh4/agent/trace_blob.h"
+#include "targets/sh4/isa.h"
 #include "targets/sh4/trace/stubs.h"
 
-enum { PHYS = 0x1FFFFFFF, LINE = 32, ICACHE_LINES = 256, MAX_STUBS = 4096 };
+enum {
+    PHYS = 0x1FFFFFFF, MAX_STUBS = 4096,
+    STACK_LINES = 24, STACK_WEIGHT = 8, DATA_WEIGHT = 2, DATA_MOST = 8192,
+    LINE = 32, ICACHE_LINES = 256, OCACHE_LINES = 512,
+    FAST_FROM = 0x100, FAST_TO = 0x1A0, FAST_LITERALS = 0x1E0 /* the agent's path for one event, its constants */
+};
 
 struct stub_at {
     uint8_t bytes[SH4_STUB_MAX];
@@ -156,28 +162,58 @@ static void lay_out(const struct work *w, size_t nids, struct layout *l)
     l->end = align(l->patches + (uint32_t)w->nplaces * 8, LINE);
 }
 
-/* How often the program's own code shares an I-cache line with [from, to). */
-static uint32_t conflicts(const uint32_t used[ICACHE_LINES], uint32_t from, uint32_t to)
+/* How much of what the program uses shares a line with [from, to) in a direct-mapped cache of `lines`. */
+static uint32_t conflicts(const uint32_t *used, uint32_t lines, uint32_t from, uint32_t to)
 {
     uint32_t n = 0;
     for (uint32_t a = from & ~(LINE - 1u); a < to; a += LINE)
-        n += used[a / LINE % ICACHE_LINES];
+        n += used[a / LINE % lines];
     return n;
 }
 
-/* The place in the RAM where the fast path and the stubs share fewest I-cache lines with the program. */
+/* Stack pointers the program loads from literals: the lines below them are in use all the time. */
+static void count_stack(const struct sh4_sites *s, uint32_t pc, uint16_t op, uint32_t ocache[OCACHE_LINES])
+{
+    uint32_t at;
+    uint16_t lo, hi;
+    if (op >> 8 != 0xDF || !sh4_pc_relative(op, pc, &at) || !sh4_sites_opcode(s, at, &lo) || !sh4_sites_opcode(s, at + 2, &hi))
+        return;
+    uint32_t top = (uint32_t)hi << 16 | lo; /* right in little-endian; else only a worse guess */
+    for (uint32_t i = 1; i <= STACK_LINES; i++)
+        ocache[(top - i * LINE) / LINE % OCACHE_LINES] += STACK_WEIGHT;
+}
+
+static void count_use(const struct work *w, uint32_t icache[ICACHE_LINES], uint32_t ocache[OCACHE_LINES])
+{
+    const struct sh4_sites *s = w->rq->sites;
+    for (uint32_t i = 0; i < w->rq->data_bytes && i < DATA_MOST; i += LINE)
+        ocache[(w->rq->data + i) / LINE % OCACHE_LINES] += DATA_WEIGHT;
+    for (uint32_t a = s->text_low & ~1u; a < s->text_high + 256; a += 2) {
+        unsigned code = sh4_sites_code(s, a);
+        icache[a / LINE % ICACHE_LINES] += code & (SH4_CODE_INSN | SH4_CODE_SLOT) ? 1 : 0;
+        ocache[a / LINE % OCACHE_LINES] += code & SH4_CODE_LITERAL ? 1 : 0;
+        uint16_t op;
+        if (code & SH4_CODE_INSN && sh4_sites_opcode(s, a, &op))
+            count_stack(s, a, op, ocache);
+    }
+}
+
+/* The place in the RAM where the fast path, the stubs and the agent's data share fewest cache lines with the
+ * program's code and literals. */
 static uint32_t choose_base(const struct work *w, const struct layout *l)
 {
-    uint32_t used[ICACHE_LINES] = { 0 };
-    const struct sh4_sites *s = w->rq->sites;
+    uint32_t icache[ICACHE_LINES] = { 0 }, ocache[OCACHE_LINES] = { 0 };
     uint32_t ram = align(w->rq->ram, LINE), best = ram, best_cost = UINT32_MAX;
     uint32_t need = l->end + SH4_TRACE_MIN_RING + SH4_TRACE_RESERVE;
     uint32_t slack = w->rq->ram + w->rq->ram_bytes - ram - need;
-    for (uint32_t a = s->text_low & ~1u; a < s->text_high; a += 2)
-        used[a / LINE % ICACHE_LINES] += sh4_sites_code(s, a) & (SH4_CODE_INSN | SH4_CODE_SLOT) ? 1 : 0;
-    for (uint32_t off = 0; off <= MIN(slack, (uint32_t)LINE * ICACHE_LINES); off += LINE) {
+    count_use(w, icache, ocache);
+    for (uint32_t off = 0; off <= MIN(slack, (uint32_t)LINE * OCACHE_LINES); off += LINE) {
         uint32_t b = ram + off;
-        uint32_t cost = 2 * conflicts(used, b + 0x100, b + 0x1A0) + conflicts(used, b + l->stubs, b + l->patches);
+        uint32_t cost = 4 * conflicts(icache, ICACHE_LINES, b + FAST_FROM, b + FAST_TO) +
+                        conflicts(icache, ICACHE_LINES, b + l->stubs, b + l->stubs + w->stub_bytes) +
+                        4 * conflicts(ocache, OCACHE_LINES, b + sh4_trace_blob.save, b + sh4_trace_blob.ext) +
+                        4 * conflicts(ocache, OCACHE_LINES, b + FAST_TO, b + FAST_LITERALS) +
+                        conflicts(ocache, OCACHE_LINES, b + l->table, b + l->specials);
         if (cost < best_cost) {
             best = b;
             best_cost = cost;

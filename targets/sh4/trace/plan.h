@@ -24,6 +24,7 @@ struct sh4_trace_request {
     uint32_t state;               /* enum sh4_trace_state to begin with */
     uint32_t calls_struct;        /* address of the program's __probeprof, 0 none */
     uint32_t wait_loops;          /* how long the agent waits for the host when the ring is full */
+    uint32_t data, data_bytes;    /* the program's variables, to stay out of their cache lines; 0 unknown */
     uint32_t ring_limit;          /* largest ring wanted, bytes; 0: all that is left */
 };
 
@@ -57,7 +58,7 @@ struct sh4_trace_plan {
 
 enum {
     SH4_TRACE_RESERVE = 2048,  /* bytes behind the ring for records of events that cannot wait */
-    SH4_TRACE_MIN_RING = 2048
+    SH4_TRACE_MIN_RING = 6144 /* calibration needs that much, too */
 };
 
 /* sh4_trace_plan - lay it out

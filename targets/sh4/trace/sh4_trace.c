@@ -86,6 +86,19 @@ static int read_raw(struct sh4_trace *tr, struct err *err)
     return 0;
 }
 
+/* The agent costs more while the program runs without caches. */
+static int choose_residue(struct sh4_trace *tr, struct err *err)
+{
+    uint32_t ccr;
+    int ret = sh4_agent_peek(tr->t, SH4_CCR, 4, &ccr, err);
+    bool cached = REG_GET(ccr, SH4_CCR_ICE) && REG_GET(ccr, SH4_CCR_OCE);
+    if (ret < 0)
+        return ret;
+    memcpy(tr->dec.residue16, tr->residue16[cached], sizeof tr->dec.residue16);
+    memcpy(tr->dec.first, tr->first[cached], sizeof tr->dec.first);
+    return 0;
+}
+
 static uint64_t tck(struct sh4_target *t)
 {
     uint64_t clocks = 0;
@@ -115,6 +128,8 @@ int sh4_trace_empty(struct sh4_trace *tr, struct err *err)
     if (ret == 0)
         ret = read_raw(tr, err);
     if (ret < 0)
+        return ret;
+    if (n && (ret = choose_residue(tr, err)) < 0)
         return ret;
     tr->dec.vbr = tr->t->prog_vbr;
     tr->ring_used = n * 4;
@@ -391,6 +406,15 @@ static void agent_ram(const struct sh4_trace *tr, uint32_t *at, uint32_t *bytes)
     }
 }
 
+static void data_range(const struct image *im, uint32_t *at, uint32_t *bytes)
+{
+    for (size_t i = 0; i < im->nsections; i++)
+        if (im->sections[i].writable && !im->sections[i].code && im->sections[i].size > *bytes) {
+            *at = (uint32_t)im->sections[i].addr;
+            *bytes = (uint32_t)im->sections[i].size;
+        }
+}
+
 static int make_plan(struct sh4_trace *tr, struct err *err)
 {
     struct sh4_target *t = tr->t;
@@ -403,6 +427,7 @@ static int make_plan(struct sh4_trace *tr, struct err *err)
     for (size_t i = 0; i < tr->cfg.nstops; i++)
         stops[i] = (uint32_t)tr->cfg.stops[i];
     agent_ram(tr, &rq.ram, &rq.ram_bytes);
+    data_range(tr->cfg.image, &rq.data, &rq.data_bytes);
     int ret = calls_struct(&tr->cfg, &rq.calls_struct, err);
     if (ret == 0)
         ret = sh4_agent_peek(t, SH4_MMUCR, 4, &mmucr, err);
