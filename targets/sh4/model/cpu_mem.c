@@ -486,7 +486,7 @@ bool sh4_mem_block_op(struct sh4_cpu *cpu, uint32_t vaddr, enum sh4_block_op wha
     if (cpu->cfg.flat)
         return true;
     /* OCBI may lose data and counts as a write for protection; all three fault like accesses. */
-    struct dest d = find_dest(cpu, vaddr & ~31u, 4, what == BLOCK_OCBI ? SH4_ACCESS_WRITE : SH4_ACCESS_READ);
+    struct dest d = find_dest(cpu, vaddr, 1, what == BLOCK_OCBI ? SH4_ACCESS_WRITE : SH4_ACCESS_READ);
     if (d.route == ROUTE_FAULT)
         return false;
     if (d.route != ROUTE_CACHED)
