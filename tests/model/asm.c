@@ -151,7 +151,7 @@ static const char *match_label(struct match *m, const char *t)
     if (!(t = expr(m, t, &v)))
         return NULL;
     int32_t d = (int32_t)(v - m->pc - 4) / 2, max = short_form ? 0x80 : 0x800;
-    if (!m->undefined && (d < -max || d >= max))
+    if (m->p->last_pass && (d < -max || d >= max))
         die("branch out of range", m->row->text);
     m->op |= (uint32_t)d & (short_form ? 0xFFu : 0xFFFu);
     return t;
@@ -187,7 +187,7 @@ static const char *match_literal(struct match *m, const char *t)
     unsigned reg;
     if (*t == '@' || !(t = expr(m, t, &v)) || *t++ != ',' || *t++ != 'r' || !(t = number(t, 16, &reg)))
         return NULL;
-    if (!m->undefined && (v < base || (v - base) % scale || (v - base) / scale > 255))
+    if (m->p->last_pass && (v < base || (v - base) % scale || (v - base) / scale > 255))
         die("literal out of range or misaligned", m->row->text);
     m->op |= (v - base) / scale & 0xFF;
     if (m->row->match != 0xC700)
@@ -348,6 +348,9 @@ static void pass(struct asm_prog *p, const char *src, bool final)
 void asm_text(struct asm_prog *p, uint32_t origin, const char *src)
 {
     p->origin = origin;
+    p->last_pass = false;
     pass(p, src, false);
+    p->last_pass = true;
     pass(p, src, true);
+    p->last_pass = false;
 }

@@ -19,6 +19,7 @@ struct asm_label {
 struct asm_prog {
     uint32_t origin;
     bool big;
+    bool last_pass; /* private: ranges are checked then */
     size_t len; /* bytes in code */
     uint8_t code[65536];
     size_t nlabels;
