@@ -295,13 +295,16 @@ static void new_root(struct calltree *t, uint64_t addr, const struct event *e)
     stack_open_root(t, addr, e, false);
 }
 
-/* A function entered at its first instruction was called, whoever did it. */
+/* A function entered at its first instruction was called, whoever did it: a task begins. Landing in the middle
+ * of one, on a stack never seen, is a guess. */
 static void new_stack_root(struct calltree *t, uint64_t addr, const struct event *e)
 {
     stack_new(t, e->context);
     new_root(t, addr, e);
     if (t->nodes[t->node].addr == addr)
         t->nodes[t->node].hits++;
+    else
+        tree_doubt(t);
 }
 
 static void arrive(struct calltree *t, uint64_t addr, const struct event *e)
@@ -323,7 +326,6 @@ static void arrive(struct calltree *t, uint64_t addr, const struct event *e)
         new_root(t, addr, e);
         return;
     }
-    tree_doubt(t);
     new_stack_root(t, addr, e);
 }
 

@@ -3,43 +3,43 @@
 #include <stdio.h>
 #include <time.h>
 
-#include "profiler/json.h"
+#include "profiler/json_writer.h"
 
-static void member_string(struct json *j, const char *key, const char *value)
+static void member_string(struct json_writer *j, const char *key, const char *value)
 {
-    json_key(j, key);
-    json_string(j, value);
+    json_write_key(j, key);
+    json_write_string(j, value);
 }
 
-static void member_uint(struct json *j, const char *key, uint64_t value)
+static void member_uint(struct json_writer *j, const char *key, uint64_t value)
 {
-    json_key(j, key);
-    json_uint(j, value);
+    json_write_key(j, key);
+    json_write_uint(j, value);
 }
 
-static void member_bool(struct json *j, const char *key, bool value)
+static void member_bool(struct json_writer *j, const char *key, bool value)
 {
-    json_key(j, key);
-    json_bool(j, value);
+    json_write_key(j, key);
+    json_write_bool(j, value);
 }
 
 /* "" counts as unknown. */
-static void member_name(struct json *j, const char *key, const char *value)
+static void member_name(struct json_writer *j, const char *key, const char *value)
 {
     member_string(j, key, value && *value ? value : NULL);
 }
 
 /* 0 counts as unknown. */
-static void member_known(struct json *j, const char *key, uint64_t value)
+static void member_known(struct json_writer *j, const char *key, uint64_t value)
 {
-    json_key(j, key);
+    json_write_key(j, key);
     if (value)
-        json_uint(j, value);
+        json_write_uint(j, value);
     else
-        json_null(j);
+        json_write_null(j);
 }
 
-static void build_id(struct json *j, const struct profile_info *i)
+static void build_id(struct json_writer *j, const struct profile_info *i)
 {
     char text[2 * sizeof i->build_id + 1] = "";
     for (size_t k = 0; k < i->build_id_len && k < sizeof i->build_id; k++)
@@ -47,7 +47,7 @@ static void build_id(struct json *j, const struct profile_info *i)
     member_name(j, "build_id", text);
 }
 
-static void started(struct json *j, int64_t when)
+static void started(struct json_writer *j, int64_t when)
 {
     char text[32] = "";
     struct tm tm;
@@ -57,60 +57,60 @@ static void started(struct json *j, int64_t when)
     member_name(j, "started", text);
 }
 
-static void counters(struct json *j, const struct profile_info *i)
+static void counters(struct json_writer *j, const struct profile_info *i)
 {
-    json_key(j, "counters");
-    json_array(j, false);
+    json_write_key(j, "counters");
+    json_write_array(j, false);
     for (int k = 0; k < 2; k++) {
         if (!i->counter[k].code && !i->counter[k].name) {
-            json_null(j); /* positions say which is C1 and which C2 */
+            json_write_null(j); /* positions say which is C1 and which C2 */
             continue;
         }
-        json_object(j, true);
+        json_write_object(j, true);
         member_uint(j, "code", i->counter[k].code);
         member_string(j, "name", i->counter[k].name);
         member_string(j, "unit", i->counter[k].unit);
-        json_end(j);
+        json_write_end(j);
     }
-    json_end(j);
+    json_write_end(j);
 }
 
-static void run(struct json *j, const struct profile *p)
+static void run(struct json_writer *j, const struct profile *p)
 {
     const struct profile_info *i = &p->info;
-    json_key(j, "time");
-    json_object(j, true);
+    json_write_key(j, "time");
+    json_write_object(j, true);
     member_known(j, "target_cycles", i->target_cycles);
     member_known(j, "agent_cycles", i->agent_cycles);
-    json_key(j, "host_seconds");
+    json_write_key(j, "host_seconds");
     if (i->host_ns)
-        json_real(j, (double)i->host_ns / 1e9);
+        json_write_real(j, (double)i->host_ns / 1e9);
     else
-        json_null(j);
-    json_end(j);
-    json_key(j, "coverage");
-    json_object(j, true);
+        json_write_null(j);
+    json_write_end(j);
+    json_write_key(j, "coverage");
+    json_write_object(j, true);
     member_uint(j, "events", i->events);
     member_uint(j, "lost", i->lost);
     member_bool(j, "lost_is_bound", i->lost_is_bound);
     member_uint(j, "lost_c1", i->gap_c1);
     member_uint(j, "doubtful", i->doubtful);
-    json_end(j);
+    json_write_end(j);
     member_uint(j, "passes", i->passes);
-    json_key(j, "totals");
-    json_object(j, true);
+    json_write_key(j, "totals");
+    json_write_object(j, true);
     member_uint(j, "hits", p->total_hits);
     member_uint(j, "c1", p->total_c1);
     member_uint(j, "c2", p->total_c2);
-    json_end(j);
+    json_write_end(j);
     member_name(j, "note", i->note);
 }
 
-static void function(struct json *j, const struct profile_function *f)
+static void function(struct json_writer *j, const struct profile_function *f)
 {
     static const char *const descriptions[] = { "unknown", "function", "vector", "exception-100", "exception-400",
                                                 "interrupt", "exception-dbr", "user-block" };
-    json_object(j, true);
+    json_write_object(j, true);
     member_string(j, "name", f->name);
     member_name(j, "linkage_name", f->linkage);
     member_name(j, "qualified_name", f->qualified);
@@ -118,11 +118,11 @@ static void function(struct json *j, const struct profile_function *f)
     member_known(j, "line", f->line > 0 ? (uint64_t)f->line : 0);
     member_uint(j, "low", f->low);
     member_uint(j, "high", f->high);
-    json_key(j, "cache_line");
+    json_write_key(j, "cache_line");
     if (f->cache_line == PROFILE_NOT_CACHED)
-        json_null(j);
+        json_write_null(j);
     else
-        json_uint(j, f->cache_line);
+        json_write_uint(j, f->cache_line);
     member_string(j, "description", f->description < 8 ? descriptions[f->description] : "unknown");
     member_uint(j, "hits", f->hits);
     member_uint(j, "c1", f->c1);
@@ -130,18 +130,18 @@ static void function(struct json *j, const struct profile_function *f)
     member_uint(j, "c2", f->c2);
     member_uint(j, "c2_children", f->c2_children);
     member_bool(j, "doubtful", f->doubtful);
-    json_end(j);
+    json_write_end(j);
 }
 
-static void node(struct json *j, const struct profile_node *n, size_t id)
+static void node(struct json_writer *j, const struct profile_node *n, size_t id)
 {
-    json_object(j, true);
+    json_write_object(j, true);
     member_uint(j, "id", id);
-    json_key(j, "parent");
+    json_write_key(j, "parent");
     if (n->parent == PROFILE_NO_PARENT)
-        json_null(j);
+        json_write_null(j);
     else
-        json_uint(j, n->parent);
+        json_write_uint(j, n->parent);
     member_uint(j, "function", n->function);
     member_uint(j, "hits", n->hits);
     member_uint(j, "c1", n->c1);
@@ -149,13 +149,13 @@ static void node(struct json *j, const struct profile_node *n, size_t id)
     member_uint(j, "c2", n->c2);
     member_uint(j, "c2_children", n->c2_children);
     member_bool(j, "doubtful", n->doubtful);
-    json_end(j);
+    json_write_end(j);
 }
 
 void report_json(const struct profile *p, const struct text_sink *out)
 {
-    struct json j = { .out = out };
-    json_object(&j, false);
+    struct json_writer j = { .out = out };
+    json_write_object(&j, false);
     member_string(&j, "schema", "probeprof.profile/1");
     member_string(&j, "type", p->type == PROFILE_STATISTICAL ? "statistical" : "trace");
     member_string(&j, "target", p->info.target);
@@ -165,16 +165,16 @@ void report_json(const struct profile *p, const struct text_sink *out)
     started(&j, p->info.when);
     counters(&j, &p->info);
     run(&j, p);
-    json_key(&j, "functions");
-    json_array(&j, false);
+    json_write_key(&j, "functions");
+    json_write_array(&j, false);
     for (size_t i = 0; i < p->nfunctions; i++)
         function(&j, &p->functions[i]);
-    json_end(&j);
-    json_key(&j, "tree");
-    json_array(&j, false);
+    json_write_end(&j);
+    json_write_key(&j, "tree");
+    json_write_array(&j, false);
     for (size_t i = 0; i < p->nnodes; i++)
         node(&j, &p->nodes[i], i);
-    json_end(&j);
-    json_end(&j);
+    json_write_end(&j);
+    json_write_end(&j);
     out->write(out->ctx, "\n", 1);
 }

@@ -1,7 +1,7 @@
 #include "profiler/cli/command.h"
 #include "profiler/cli/parts.h"
 #include "profiler/cli/view.h"
-#include "profiler/json.h"
+#include "profiler/json_writer.h"
 
 enum { EVENTS_JSON, EVENTS_TARGET, EVENTS_HELP };
 static const struct opt events_opts[] = {
@@ -30,28 +30,28 @@ static int take(void *ctx, int id, const char *value, struct err *err)
 static void events_json(const struct part *part, FILE *out)
 {
     struct text_sink sink = file_sink(out);
-    struct json j = { .out = &sink };
-    json_object(&j, false);
-    json_key(&j, "schema");
-    json_string(&j, "probeprof.events/1");
-    json_key(&j, "target");
-    json_string(&j, part->name);
-    json_key(&j, "events");
-    json_array(&j, false);
+    struct json_writer j = { .out = &sink };
+    json_write_object(&j, false);
+    json_write_key(&j, "schema");
+    json_write_string(&j, "probeprof.events/1");
+    json_write_key(&j, "target");
+    json_write_string(&j, part->name);
+    json_write_key(&j, "events");
+    json_write_array(&j, false);
     for (const struct counter_event *e = part->ops()->events; e && e->name; e++) {
-        json_object(&j, true);
-        json_key(&j, "code");
-        json_uint(&j, e->code);
-        json_key(&j, "name");
-        json_string(&j, e->name);
-        json_key(&j, "unit");
-        json_string(&j, e->unit);
-        json_key(&j, "text");
-        json_string(&j, e->text);
-        json_end(&j);
+        json_write_object(&j, true);
+        json_write_key(&j, "code");
+        json_write_uint(&j, e->code);
+        json_write_key(&j, "name");
+        json_write_string(&j, e->name);
+        json_write_key(&j, "unit");
+        json_write_string(&j, e->unit);
+        json_write_key(&j, "text");
+        json_write_string(&j, e->text);
+        json_write_end(&j);
     }
-    json_end(&j);
-    json_end(&j);
+    json_write_end(&j);
+    json_write_end(&j);
     fputc('\n', out);
 }
 

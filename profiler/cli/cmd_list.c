@@ -4,7 +4,7 @@
 #include "profiler/cli/command.h"
 #include "profiler/cli/parts.h"
 #include "profiler/cli/view.h"
-#include "profiler/json.h"
+#include "profiler/json_writer.h"
 
 enum { LIST_JSON, LIST_HELP };
 static const struct opt list_opts[] = {
@@ -35,39 +35,39 @@ static void list_text(struct cli *cli)
         fprintf(cli->out, "  %-14s %s\n", p->name, p->help);
 }
 
-static void named(struct json *j, const char *name, const char *help)
+static void named(struct json_writer *j, const char *name, const char *help)
 {
-    json_object(j, true);
-    json_key(j, "name");
-    json_string(j, name);
-    json_key(j, "help");
-    json_string(j, help);
-    json_end(j);
+    json_write_object(j, true);
+    json_write_key(j, "name");
+    json_write_string(j, name);
+    json_write_key(j, "help");
+    json_write_string(j, help);
+    json_write_end(j);
 }
 
 static void list_json(struct cli *cli)
 {
     struct text_sink sink = file_sink(cli->out);
-    struct json j = { .out = &sink };
-    json_object(&j, false);
-    json_key(&j, "schema");
-    json_string(&j, "probeprof.list/1");
-    json_key(&j, "drivers");
-    json_array(&j, false);
+    struct json_writer j = { .out = &sink };
+    json_write_object(&j, false);
+    json_write_key(&j, "schema");
+    json_write_string(&j, "probeprof.list/1");
+    json_write_key(&j, "drivers");
+    json_write_array(&j, false);
     for (const struct probe_driver *const *d = probe_drivers(); *d; d++)
         named(&j, (*d)->name, (*d)->help);
-    json_end(&j);
-    json_key(&j, "boards");
-    json_array(&j, false);
+    json_write_end(&j);
+    json_write_key(&j, "boards");
+    json_write_array(&j, false);
     for (const struct sim_board_type *const *b = cli->boards; *b; b++)
         named(&j, (*b)->name, (*b)->help);
-    json_end(&j);
-    json_key(&j, "parts");
-    json_array(&j, false);
+    json_write_end(&j);
+    json_write_key(&j, "parts");
+    json_write_array(&j, false);
     for (const struct part *p = parts(); p->name; p++)
         named(&j, p->name, p->help);
-    json_end(&j);
-    json_end(&j);
+    json_write_end(&j);
+    json_write_end(&j);
     fputc('\n', cli->out);
 }
 

@@ -1,4 +1,4 @@
-#include "profiler/json.h"
+#include "profiler/json_writer.h"
 
 #include <assert.h>
 #include <inttypes.h>
@@ -7,23 +7,23 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void put(struct json *j, const char *text, size_t n)
+static void put(struct json_writer *j, const char *text, size_t n)
 {
     if (n)
         j->out->write(j->out->ctx, text, n);
 }
 
-static void put_str(struct json *j, const char *text)
+static void put_str(struct json_writer *j, const char *text)
 {
     put(j, text, strlen(text));
 }
 
-static bool on_one_line(const struct json *j)
+static bool on_one_line(const struct json_writer *j)
 {
     return j->compact || (j->depth && j->inline_from[j->depth - 1]);
 }
 
-static void new_line(struct json *j)
+static void new_line(struct json_writer *j)
 {
     static const char spaces[] = "                                                                ";
     if (on_one_line(j))
@@ -33,7 +33,7 @@ static void new_line(struct json *j)
 }
 
 /* Comma and line break before a value or key, as the place demands. */
-static void before(struct json *j)
+static void before(struct json_writer *j)
 {
     if (j->after_key) {
         j->after_key = false;
@@ -47,7 +47,7 @@ static void before(struct json *j)
     new_line(j);
 }
 
-static void open_level(struct json *j, bool object, bool inline_)
+static void open_level(struct json_writer *j, bool object, bool inline_)
 {
     before(j);
     assert(j->depth < JSON_MAX_DEPTH);
@@ -58,17 +58,17 @@ static void open_level(struct json *j, bool object, bool inline_)
     j->depth++;
 }
 
-void json_object(struct json *j, bool inline_)
+void json_write_object(struct json_writer *j, bool inline_)
 {
     open_level(j, true, inline_);
 }
 
-void json_array(struct json *j, bool inline_)
+void json_write_array(struct json_writer *j, bool inline_)
 {
     open_level(j, false, inline_);
 }
 
-void json_end(struct json *j)
+void json_write_end(struct json_writer *j)
 {
     assert(j->depth > 0 && !j->after_key);
     bool had = j->has_items[j->depth - 1], one_line = on_one_line(j);
@@ -97,7 +97,7 @@ static size_t utf8(const unsigned char *s)
     return n;
 }
 
-static void put_escape(struct json *j, unsigned char c)
+static void put_escape(struct json_writer *j, unsigned char c)
 {
     char text[8];
     switch (c) {
@@ -111,7 +111,7 @@ static void put_escape(struct json *j, unsigned char c)
     }
 }
 
-static void put_string(struct json *j, const char *text)
+static void put_string(struct json_writer *j, const char *text)
 {
     const unsigned char *s = (const unsigned char *)text, *run = s;
     put(j, "\"", 1);
@@ -132,7 +132,7 @@ static void put_string(struct json *j, const char *text)
     put(j, "\"", 1);
 }
 
-void json_key(struct json *j, const char *key)
+void json_write_key(struct json_writer *j, const char *key)
 {
     assert(j->depth && j->is_object[j->depth - 1] && !j->after_key);
     before(j);
@@ -141,17 +141,17 @@ void json_key(struct json *j, const char *key)
     j->after_key = true;
 }
 
-void json_string(struct json *j, const char *text)
+void json_write_string(struct json_writer *j, const char *text)
 {
     if (!text) {
-        json_null(j);
+        json_write_null(j);
         return;
     }
     before(j);
     put_string(j, text);
 }
 
-void json_uint(struct json *j, uint64_t value)
+void json_write_uint(struct json_writer *j, uint64_t value)
 {
     char text[24];
     before(j);
@@ -159,7 +159,7 @@ void json_uint(struct json *j, uint64_t value)
     put_str(j, text);
 }
 
-void json_int(struct json *j, int64_t value)
+void json_write_int(struct json_writer *j, int64_t value)
 {
     char text[24];
     before(j);
@@ -169,11 +169,11 @@ void json_int(struct json *j, int64_t value)
 
 /* The decimal point is the C locale's: the program never calls setlocale() for numbers; a comma from a host
  * that did is mended. */
-void json_real(struct json *j, double value)
+void json_write_real(struct json_writer *j, double value)
 {
     char text[40];
     if (!isfinite(value)) {
-        json_null(j);
+        json_write_null(j);
         return;
     }
     before(j);
@@ -188,13 +188,13 @@ void json_real(struct json *j, double value)
     put_str(j, text);
 }
 
-void json_bool(struct json *j, bool value)
+void json_write_bool(struct json_writer *j, bool value)
 {
     before(j);
     put_str(j, value ? "true" : "false");
 }
 
-void json_null(struct json *j)
+void json_write_null(struct json_writer *j)
 {
     before(j);
     put_str(j, "null");

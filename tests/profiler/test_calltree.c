@@ -1,0 +1,326 @@
+/* calltree: one situation per test, each a short list of events and the tree it must give. Random programs are in
+ * test_calltree_random.c. */
+#include <stdio.h>
+#include <string.h>
+
+#include "probe/base/util.h"
+#include "profiler/calltree.h"
+#include "tests/profiler/sink.h"
+
+/* Rows end where the rest is zero: tables are easier to read that way. */
+#pragma GCC diagnostic ignored "-Wmissing-field-initializers"
+
+/* Five functions of 0x100 bytes, two handlers; the board's stack at SP, another task's at SP2. */
+enum {
+    MAIN = 0x8c010000, F = 0x8c010100, G = 0x8c010200, H = 0x8c010300, IRQ = 0x8c010600, EXC = 0x8c010700,
+    UNKNOWN = 0x8c020000, SP = 0x8cff0000, SP2 = 0x8cf00000
+};
+
+static bool resolve(void *ctx, uint64_t addr, struct calltree_range *out)
+{
+    (void)ctx;
+    if (addr < MAIN || addr >= 0x8c010800)
+        return false;
+    out->id = out->low = addr & ~0xFFull;
+    out->high = out->low + 0x100;
+    return true;
+}
+
+/* Rows of a scenario. Every event adds `cost` to C1 and one to C2 before it happens. */
+struct row {
+    enum event_kind kind;
+    uint32_t pc, target, sp;
+    int32_t cost;
+    uint32_t flags;   /* beyond those that say what is there */
+    uint32_t without; /* flags of what is missing */
+    uint64_t amount;
+    uint16_t vector;
+    uint32_t context;
+};
+
+struct run {
+    struct calltree *t;
+    uint64_t c1, c2;
+};
+
+static void feed(struct run *r, const struct row *rows, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        const struct row *w = &rows[i];
+        r->c1 += (uint64_t)(int64_t)w->cost;
+        r->c2 += 1;
+        struct event e = { .kind = (uint8_t)w->kind, .pc = w->pc, .target = w->target, .sp = w->sp, .c1 = r->c1,
+                           .c2 = r->c2, .amount = w->amount, .vector = w->vector, .context = w->context,
+                           .time_cycles = 2 * r->c1 };
+        e.flags = (EVENT_HAS_PC | EVENT_HAS_TARGET | EVENT_HAS_C1 | EVENT_HAS_C2 | EVENT_HAS_SP | EVENT_HAS_TIME | w->flags) &
+                  ~w->without;
+        calltree_feed(r->t, &e, 1);
+    }
+}
+
+/* "MAIN>F>G hits c1" for every node that counted anything, in order of creation; '!' in front of a handler,
+ * '?' behind what is doubtful. */
+static void name_of(const struct calltree_node *n, char *buf, size_t cap)
+{
+    static const struct { uint64_t addr; const char *name; } names[] = {
+        { MAIN, "MAIN" }, { F, "F" }, { G, "G" }, { H, "H" }, { IRQ, "IRQ" }, { EXC, "EXC" }, { UNKNOWN, "UNKNOWN" } };
+    snprintf(buf, cap, "%s%llx", "", (unsigned long long)n->addr);
+    if (n->kind == CALLTREE_LOST)
+        snprintf(buf, cap, "LOST");
+    if (n->kind == CALLTREE_OTHER)
+        snprintf(buf, cap, "OTHER");
+    for (size_t i = 0; i < ARRAY_LEN(names); i++)
+        if (n->addr == names[i].addr)
+            snprintf(buf, cap, "%s%s", n->kind == CALLTREE_FUNCTION ? "" : n->kind == CALLTREE_SAMPLE ? "~" : "!",
+                     names[i].name);
+}
+
+static void path_of(const struct calltree_node *nodes, uint32_t i, char *buf, size_t cap)
+{
+    char front[300] = "", name[40];
+    if (nodes[i].parent != CALLTREE_NONE) {
+        path_of(nodes, nodes[i].parent, front, sizeof front - 1);
+        strcat(front, ">");
+    }
+    name_of(&nodes[i], name, sizeof name);
+    snprintf(buf, cap, "%s%s", front, name);
+}
+
+static const char *text_of(const struct calltree *t, char *buf, size_t cap)
+{
+    size_t n, at = 0;
+    const struct calltree_node *nodes = calltree_nodes(t, &n);
+    buf[0] = '\0';
+    for (uint32_t i = 0; i < n; i++) {
+        char path[400];
+        path_of(nodes, i, path, sizeof path);
+        if (nodes[i].hits || nodes[i].c1)
+            at += (size_t)snprintf(buf + at, cap - at, "%s %llu %llu%s\n", path, (unsigned long long)nodes[i].hits,
+                                   (unsigned long long)nodes[i].c1, nodes[i].doubtful ? "?" : "");
+    }
+    return buf;
+}
+
+#define START_MAIN { EVENT_START, MAIN + 8, 0, SP, 0 }
+#define STOP_AT(pc_, sp_) { EVENT_STOP, pc_, 0, sp_, 1 }
+
+static const struct {
+    const char *name;
+    const char *tree;
+    struct row rows[14];
+} scenarios[] = {
+    { "call and return", "MAIN 1 61\nMAIN>F 2 15\n",
+      { START_MAIN, { EVENT_CALL, MAIN + 16, F, SP, 10 }, { EVENT_RETURN, F + 8, MAIN + 20, SP, 5 },
+        { EVENT_CALL, MAIN + 24, F, SP, 20 }, { EVENT_RETURN, F + 8, MAIN + 28, SP - 4, 10 }, { EVENT_STOP, MAIN + 40, 0, SP, 31 } } },
+    { "each call path by itself", "MAIN 1 4\nMAIN>F 1 2\nMAIN>F>H 1 10\nMAIN>G 1 2\nMAIN>G>H 1 20\n",
+      { START_MAIN, { EVENT_CALL, MAIN + 16, F, SP, 1 }, { EVENT_CALL, F + 8, H, SP - 8, 1 },
+        { EVENT_RETURN, H + 8, F + 12, SP - 8, 10 }, { EVENT_RETURN, F + 20, MAIN + 20, SP, 1 },
+        { EVENT_CALL, MAIN + 24, G, SP, 2 }, { EVENT_CALL, G + 8, H, SP - 8, 1 },
+        { EVENT_RETURN, H + 8, G + 12, SP - 8, 20 }, { EVENT_RETURN, G + 20, MAIN + 28, SP, 1 }, STOP_AT(MAIN + 40, SP) } },
+    { "recursion", "MAIN 1 2\nMAIN>F 1 3\nMAIN>F>F 1 3\nMAIN>F>F>F 1 7\n",
+      { START_MAIN, { EVENT_CALL, MAIN + 16, F, SP, 1 }, { EVENT_CALL, F + 8, F, SP - 8, 1 },
+        { EVENT_CALL, F + 8, F, SP - 16, 1 }, { EVENT_RETURN, F + 20, F + 12, SP - 16, 7 },
+        { EVENT_RETURN, F + 20, F + 12, SP - 8, 2 }, { EVENT_RETURN, F + 20, MAIN + 20, SP, 2 }, STOP_AT(MAIN + 24, SP) } },
+    { "tail call", "MAIN 1 2\nMAIN>F 1 2\nMAIN>F>G 1 9\n",
+      { START_MAIN, { EVENT_CALL, MAIN + 16, F, SP, 1 }, { EVENT_JUMP, F + 8, G, SP, 2 },
+        { EVENT_RETURN, G + 8, MAIN + 20, SP, 9 }, STOP_AT(MAIN + 24, SP) } },
+    { "tail calls in a circle do not grow", "MAIN 1 2\nMAIN>F 2 5\nMAIN>F>G 2 14\n",
+      { START_MAIN, { EVENT_CALL, MAIN + 16, F, SP, 1 }, { EVENT_JUMP, F + 8, G, SP, 2 }, { EVENT_JUMP, G + 8, F, SP, 4 },
+        { EVENT_JUMP, F + 8, G, SP, 3 }, { EVENT_RETURN, G + 8, MAIN + 20, SP, 10 }, STOP_AT(MAIN + 24, SP) } },
+    { "a jump inside a function is none", "MAIN 1 2\nMAIN>F 1 6\n",
+      { START_MAIN, { EVENT_CALL, MAIN + 16, F, SP, 1 }, { EVENT_JUMP, F + 8, F + 0x40, SP - 8, 2 },
+        { EVENT_RETURN, F + 0x50, MAIN + 20, SP, 4 }, STOP_AT(MAIN + 24, SP) } },
+    { "a call into its own middle is none", "MAIN 1 2\nMAIN>F 1 7\n",
+      { START_MAIN, { EVENT_CALL, MAIN + 16, F, SP, 1 }, { EVENT_CALL, F + 8, F + 0x40, SP - 8, 2 },
+        { EVENT_RETURN, F + 0x50, F + 12, SP - 8, 1 }, { EVENT_RETURN, F + 0x50, MAIN + 20, SP, 4 }, STOP_AT(MAIN + 24, SP) } },
+    { "longjmp over two frames", "MAIN 1 2\nMAIN>F 1 1\nMAIN>F>G 1 1\nMAIN>F>G>H 1 8\n",
+      { START_MAIN, { EVENT_CALL, MAIN + 16, F, SP, 1 }, { EVENT_CALL, F + 8, G, SP - 8, 1 }, { EVENT_CALL, G + 8, H, SP - 16, 1 },
+        { EVENT_RETURN, H + 8, MAIN + 60, SP, 8 }, STOP_AT(MAIN + 64, SP) } },
+    { "returns without an event close as well", "MAIN 1 2\nMAIN>F 1 1\nMAIN>F>G 1 1\nMAIN>F>G>H 1 8\n",
+      { START_MAIN, { EVENT_CALL, MAIN + 16, F, SP, 1 }, { EVENT_CALL, F + 8, G, SP - 8, 1 }, { EVENT_CALL, G + 8, H, SP - 16, 1 },
+        { EVENT_RETURN, F + 20, MAIN + 20, SP, 8, 0, EVENT_HAS_PC }, STOP_AT(MAIN + 64, SP) } },
+    { "began in a leaf: callers become roots", "G 1 3\nF 0 5\nMAIN 0 9\nMAIN>H 1 2\n",
+      { { EVENT_START, G + 8, 0, SP - 16, 0 }, { EVENT_RETURN, G + 12, F + 12, SP - 16, 3 },
+        { EVENT_RETURN, F + 20, MAIN + 20, SP - 8, 5 }, { EVENT_CALL, MAIN + 24, H, SP, 8 },
+        { EVENT_RETURN, H + 8, MAIN + 28, SP, 2 }, STOP_AT(MAIN + 64, SP) } },
+    { "interrupt is a root over its victim", "MAIN 1 2\nMAIN>F 1 9\n!IRQ 1 4\n!IRQ>H 1 3\n",
+      { START_MAIN, { EVENT_CALL, MAIN + 16, F, SP, 1 }, { EVENT_INTERRUPT, F + 2, IRQ, SP - 8, 4, 0, 0, 0, 0x400 },
+        { EVENT_CALL, IRQ + 8, H, SP - 32, 1 }, { EVENT_RETURN, H + 8, IRQ + 12, SP - 32, 3 },
+        { EVENT_RTE, IRQ + 40, F + 2, SP - 8, 3 }, { EVENT_RETURN, F + 8, MAIN + 20, SP, 5 }, STOP_AT(MAIN + 24, SP) } },
+    { "interrupt in an exception handler", "MAIN 2 5\n!EXC 1 5\n!IRQ 1 7\n",
+      { START_MAIN, { EVENT_EXCEPTION, MAIN + 30, EXC, SP, 1, 0, 0, 0, 0x160 }, { EVENT_INTERRUPT, EXC + 4, IRQ, SP - 8, 2 },
+        { EVENT_RTE, IRQ + 8, EXC + 4, SP - 8, 7 }, { EVENT_RTE, EXC + 8, MAIN + 32, SP, 3 }, STOP_AT(MAIN + 24, SP),
+        START_MAIN, { EVENT_STOP, MAIN + 40, 0, SP, 3 } } },
+    { "handler with its own stack", "MAIN 1 3\n!IRQ 1 9\n",
+      { START_MAIN, { EVENT_INTERRUPT, MAIN + 30, IRQ, SP, 2 }, { EVENT_RTE, IRQ + 8, MAIN + 30, 0x8cc00100, 9 }, STOP_AT(MAIN + 24, SP) } },
+    { "an RTE nobody will report", "MAIN 1 9?\n!IRQ 1 6?\nMAIN>F 1 3\n",
+      { START_MAIN, { EVENT_INTERRUPT, MAIN + 30, IRQ, SP, 2, EVENT_UNTRACED_RTE }, { EVENT_CALL, MAIN + 40, F, SP, 6 },
+        { EVENT_RETURN, F + 8, MAIN + 44, SP, 3 }, { EVENT_STOP, MAIN + 50, 0, SP, 7 } } },
+    { "tasks by stack pointer", "MAIN 2 4\nMAIN>H 2 6\nG 1 7\nG>H 1 2\n",
+      { START_MAIN, { EVENT_CALL, MAIN + 16, H, SP, 1 },           /* H is the one that switches */
+        { EVENT_RETURN, H + 8, G, SP2, 2 },                         /* G begins on another stack */
+        { EVENT_CALL, G + 16, H, SP2 - 8, 3 }, { EVENT_RETURN, H + 8, MAIN + 20, SP, 2 }, /* back in the first */
+        { EVENT_CALL, MAIN + 16, H, SP, 2 }, { EVENT_RETURN, H + 8, G + 20, SP2 - 8, 4 },
+        { EVENT_STOP, G + 30, 0, SP2 - 8, 4 }, START_MAIN, STOP_AT(MAIN + 20, SP) } },
+    { "tasks by context", "MAIN 1 11\nG 0 5\nG>H 1 3\n",
+      { START_MAIN, { EVENT_CALL, G + 16, H, SP, 10, 0, 0, 0, 0, 7 }, { EVENT_RETURN, H + 8, G + 20, SP, 3, 0, 0, 0, 0, 7 },
+        { EVENT_JUMP, MAIN + 20, MAIN + 30, SP, 5 }, STOP_AT(MAIN + 40, SP) } },
+    { "preempted by RTE to another task", "MAIN 1 8\n!IRQ 2 5\nG 1 4\n",
+      { START_MAIN, { EVENT_INTERRUPT, MAIN + 30, IRQ, SP, 1 }, { EVENT_RTE, IRQ + 20, G, SP2, 2 },
+        { EVENT_INTERRUPT, G + 30, IRQ, SP2 - 8, 4 }, { EVENT_RTE, IRQ + 20, MAIN + 30, SP, 3 }, { EVENT_STOP, MAIN + 34, 0, SP, 7 } } },
+    { "lost events", "MAIN 1 11?\nMAIN>F 1 2?\nLOST 0 50?\n",
+      { START_MAIN, { EVENT_CALL, MAIN + 16, F, SP, 1 }, { EVENT_LOST, 0, 0, 0, 2, 0, 0, 30 },
+        { EVENT_JUMP, MAIN + 60, MAIN + 64, SP, 50 }, { EVENT_STOP, MAIN + 70, 0, SP, 10 } } },
+    { "lost events, elsewhere afterwards", "MAIN 1 1\nMAIN>F 1 2?\nLOST 0 50?\nG 0 3?\n",
+      { START_MAIN, { EVENT_CALL, MAIN + 16, F, SP, 1 }, { EVENT_LOST, 0, 0, 0, 2, 0, 0, 30 },
+        { EVENT_JUMP, G + 60, G + 64, SP - 64, 50 }, { EVENT_STOP, G + 70, 0, SP - 64, 3 } } },
+    { "doubt marks both sides", "MAIN 1 2?\nMAIN>F 1 5?\nMAIN>F>G 1 1\n",
+      { START_MAIN, { EVENT_CALL, MAIN + 16, F, SP, 1, EVENT_DOUBTFUL }, { EVENT_CALL, F + 8, G, SP - 8, 2 },
+        { EVENT_RETURN, G + 8, F + 12, SP - 8, 1 }, { EVENT_RETURN, F + 8, MAIN + 20, SP, 3 }, STOP_AT(MAIN + 24, SP) } },
+    { "entered without an event", "MAIN 1 1\nMAIN>F 1 7?\nMAIN>F>G 1 4?\nMAIN>F>G>H 1 2\n",
+      { START_MAIN, { EVENT_CALL, MAIN + 16, F, SP, 1 }, { EVENT_CALL, G + 8, H, SP - 16, 7 }, /* F went to G by BRA */
+        { EVENT_RETURN, H + 8, G + 12, SP - 16, 2 }, { EVENT_RETURN, G + 20, MAIN + 20, SP, 4 }, { EVENT_STOP, MAIN + 24, 0, SP, 0 } } },
+    { "second start point hit while active", "MAIN 1 3\n",
+      { START_MAIN, { EVENT_START, MAIN + 8, 0, SP, 2 }, STOP_AT(MAIN + 24, SP) } },
+    { "nothing between stop and start", "MAIN 2 7\n",
+      { START_MAIN, { EVENT_STOP, MAIN + 24, 0, SP, 3 }, { EVENT_CALL, MAIN + 28, F, SP, 100 }, { EVENT_START, MAIN + 8, 0, SP, 900 },
+        { EVENT_STOP, MAIN + 24, 0, SP, 4 } } },
+    { "start without a place", "F 1 9\nF>G 1 2\n",
+      { { EVENT_START, 0, 0, SP, 0, 0, EVENT_HAS_PC }, { EVENT_CALL, F + 8, G, SP, 7 }, { EVENT_RETURN, G + 8, F + 12, SP, 2 },
+        { EVENT_STOP, F + 24, 0, SP, 2 } } },
+    { "no stack pointers", "MAIN 1 2\nMAIN>F 1 4\nMAIN>F>G 1 3\n",
+      { START_MAIN, { EVENT_CALL, MAIN + 16, F, 0, 1, 0, EVENT_HAS_SP }, { EVENT_CALL, F + 8, G, 0, 2, 0, EVENT_HAS_SP },
+        { EVENT_RETURN, G + 8, F + 12, 0, 3, 0, EVENT_HAS_SP }, { EVENT_RETURN, F + 8, MAIN + 20, 0, 2, 0, EVENT_HAS_SP },
+        STOP_AT(MAIN + 24, SP) } },
+    { "no targets of returns", "MAIN 1 2\nMAIN>F 1 4\nMAIN>F>G 1 3\n",
+      { START_MAIN, { EVENT_CALL, MAIN + 16, F, SP, 1 }, { EVENT_CALL, F + 8, G, SP - 8, 2 },
+        { EVENT_RETURN, G + 8, 0, SP - 8, 3, 0, EVENT_HAS_TARGET }, { EVENT_RETURN, F + 8, 0, SP, 2, 0, EVENT_HAS_TARGET },
+        STOP_AT(MAIN + 24, SP) } },
+    { "code without symbols", "MAIN 1 2\nMAIN>UNKNOWN 2 7\n",
+      { START_MAIN, { EVENT_CALL, MAIN + 16, UNKNOWN, SP, 1 }, { EVENT_JUMP, UNKNOWN + 4, UNKNOWN + 40, SP, 1 },
+        { EVENT_RETURN, UNKNOWN + 48, MAIN + 20, SP, 4 }, { EVENT_CALL, MAIN + 16, UNKNOWN, SP, 0 },
+        { EVENT_RETURN, UNKNOWN + 48, MAIN + 20, SP, 2 }, STOP_AT(MAIN + 24, SP) } },
+    { "samples", "MAIN 1 7\n~G 2 0\n~F 1 0\n",
+      { START_MAIN, { EVENT_SAMPLE, G + 8, 0, SP, 1 }, { EVENT_SAMPLE, F + 8, 0, SP, 2 }, { EVENT_SAMPLE, G + 20, 0, SP, 3 },
+        STOP_AT(MAIN + 24, SP) } },
+    { "a counter that goes back", "MAIN 1 1?\nMAIN>F 1 5\n",
+      { START_MAIN, { EVENT_CALL, MAIN + 16, F, SP, 1 }, { EVENT_RETURN, F + 8, MAIN + 20, SP, 5 },
+        { EVENT_TIMESTAMP, 0, 0, 0, -3 }, { EVENT_STOP, MAIN + 24, 0, SP, 0 } } },
+};
+
+static void calltree__scenarios__give_their_trees(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(scenarios); i++) {
+        struct run r = { 0 };
+        char text[2000];
+        size_t n = 0;
+        print_message("  %s\n", scenarios[i].name);
+        while (n < ARRAY_LEN(scenarios[i].rows) && scenarios[i].rows[n].kind != EVENT_NONE)
+            n++;
+        r.c1 = 1000; /* counters do not begin at zero */
+        assert_int_equal(calltree_new(&(struct calltree_config){ .resolve = resolve }, &r.t, NULL), 0);
+        feed(&r, scenarios[i].rows, n);
+        assert_string_equal(text_of(r.t, text, sizeof text), scenarios[i].tree);
+        assert_false(calltree_active(r.t));
+        calltree_free(r.t);
+    }
+}
+
+static void calltree__stats__count_what_was_met(void **state)
+{
+    static const struct row rows[] = {
+        { EVENT_CALL, MAIN, F, SP, 1 }, /* before the start */
+        START_MAIN, { EVENT_CALL, MAIN + 16, F, SP, 1 }, { EVENT_JUMP, F + 8, G, SP, 2 }, { EVENT_CALL, G + 8, H, SP - 8, 1 },
+        { EVENT_RETURN, H + 8, MAIN + 60, SP - 4, 8 }, /* longjmp */
+        { EVENT_LOST, 0, 0, 0, 0, EVENT_AMOUNT_BOUND, 0, 12 }, { EVENT_CALL, MAIN + 64, F, SP, 40 }, STOP_AT(F + 4, SP - 8) };
+    struct run r = { 0 };
+    (void)state;
+    assert_int_equal(calltree_new(&(struct calltree_config){ .resolve = resolve }, &r.t, NULL), 0);
+    feed(&r, rows, ARRAY_LEN(rows));
+    const struct calltree_stats *s = calltree_stats(r.t);
+    assert_int_equal(s->events, 9);
+    assert_int_equal(s->inactive, 1);
+    assert_int_equal(s->lost, 12);
+    assert_true(s->lost_is_bound);
+    assert_int_equal(s->gaps, 1);
+    assert_int_equal(s->gap_c1, 40);
+    assert_int_equal(s->starts, 1);
+    assert_int_equal(s->stops, 1);
+    assert_int_equal(s->tail_calls, 1);
+    assert_int_equal(s->unwinds, 1);
+    assert_int_equal(s->orphan_returns, 1);
+    assert_int_equal(s->total_c1, 53);
+    assert_int_equal(s->active_cycles, 106);
+    calltree_free(r.t);
+}
+
+static void calltree__too_many_paths__go_to_one_node_and_are_counted(void **state)
+{
+    struct run r = { 0 };
+    char text[400];
+    (void)state;
+    const struct row begin = START_MAIN;
+    assert_int_equal(calltree_new(&(struct calltree_config){ .resolve = NULL, .max_nodes = 3 }, &r.t, NULL), 0);
+    feed(&r, &begin, 1);
+    for (uint32_t i = 0; i < 100; i++) {
+        const struct row pair[] = { { EVENT_CALL, MAIN + 16, F + 0x100 * (i % 10), SP, 1 },
+                                    { EVENT_RETURN, F + 8, MAIN + 20, SP, 2 } };
+        feed(&r, pair, 2);
+    }
+    assert_string_equal(text_of(r.t, text, sizeof text),
+                        "8c010008 1 100\n8c010008>F 10 20\n8c010008>G 10 20\nOTHER 80 160?\n");
+    assert_int_equal(calltree_stats(r.t)->node_overflow, 80);
+    calltree_free(r.t);
+}
+
+static void calltree__too_deep__charged_to_the_deepest_and_found_back(void **state)
+{
+    struct run r = { 0 };
+    (void)state;
+    const struct row begin = START_MAIN;
+    assert_int_equal(calltree_new(&(struct calltree_config){ .resolve = resolve, .max_depth = 5 }, &r.t, NULL), 0);
+    feed(&r, &begin, 1);
+    for (uint32_t i = 0; i < 20; i++) {
+        const struct row call = { EVENT_CALL, i ? F + 8 : MAIN + 16, F, SP - 8 * i, 1 };
+        feed(&r, &call, 1);
+    }
+    for (uint32_t i = 20; i-- > 0;) {
+        const struct row back = { EVENT_RETURN, F + 20, i ? F + 12 : MAIN + 20, SP - 8 * i, 1 };
+        feed(&r, &back, 1);
+    }
+    size_t n;
+    const struct calltree_node *nodes = calltree_nodes(r.t, &n);
+    assert_int_equal(calltree_stats(r.t)->depth_overflow, 16);
+    assert_int_equal(calltree_current(r.t), 0); /* MAIN again */
+    assert_int_equal(nodes[0].addr, MAIN);
+    assert_int_equal(calltree_stats(r.t)->total_c1, 40);
+    calltree_free(r.t);
+}
+
+static void calltree__clear__keeps_its_place(void **state)
+{
+    static const struct row first[] = { START_MAIN, { EVENT_CALL, MAIN + 16, F, SP, 1 } };
+    static const struct row second[] = { { EVENT_RETURN, F + 8, MAIN + 20, SP, 5 }, STOP_AT(MAIN + 24, SP) };
+    struct run r = { 0 };
+    char text[400];
+    (void)state;
+    assert_int_equal(calltree_new(&(struct calltree_config){ .resolve = resolve }, &r.t, NULL), 0);
+    feed(&r, first, 2);
+    calltree_clear(r.t);
+    feed(&r, second, 2);
+    assert_string_equal(text_of(r.t, text, sizeof text), "MAIN 0 1\nMAIN>F 0 5\n");
+    calltree_free(r.t);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(calltree__scenarios__give_their_trees),
+        cmocka_unit_test(calltree__stats__count_what_was_met),
+        cmocka_unit_test(calltree__too_many_paths__go_to_one_node_and_are_counted),
+        cmocka_unit_test(calltree__too_deep__charged_to_the_deepest_and_found_back),
+        cmocka_unit_test(calltree__clear__keeps_its_place),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

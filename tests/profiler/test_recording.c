@@ -1,0 +1,373 @@
+/* recording: the same events back, whatever happens to the file. */
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "probe/base/util.h"
+#include "profiler/calltree.h"
+#include "profiler/recording.h"
+#include "profiler/recording_format.h"
+#include "tests/profiler/sink.h"
+
+enum { MANY = 3 * RECORDING_BLOCK_EVENTS + 100 };
+
+static const struct recording_header header = {
+    .program = "probeprof 0.1.0", .target = "sh7750", .probe = "sim:sh7750", .elf = "/home/x/a b=c\\d\nand a line feed.elf",
+    .build_id = { 0xde, 0xad, 0xbe, 0xef, 0x00, 0xff }, .build_id_len = 6,
+    .counter = { { 0x23, "elapsed-time", "cycles" }, { 0x08, "icache-miss", "count" } },
+    .when = 1795268759, .has_start = true, .start = 0x8c01011c, .stops = { 0x8c010030, 0xFFFFFFFFFFFFFFFF }, .nstops = 2,
+    .irq_filter = IRQ_FILTER_AUTO, .max_passes = 19, .address_cached = true,
+    .canonical_mask = 0x1fffffff,
+};
+static const struct recording_end end_info = {
+    .icache_enabled = true, .events = MANY, .target_cycles = 1000000007, .agent_cycles = 12345, .host_ns = 99, .lost = 5,
+    .note = "shinobi: not patched\\n, said the board",
+};
+
+static struct event *random_events(size_t n, uint64_t seed)
+{
+    struct event *e = calloc(n, sizeof *e);
+    assert_non_null(e);
+    for (size_t i = 0; i < n; i++) {
+        e[i] = (struct event){ .kind = (uint8_t)below(&seed, EVENT_NKINDS), .flags = (uint32_t)rng(&seed) & 0x1ff,
+                               .pc = 0x8c010000 + 2 * below(&seed, 1000), .c1 = i * 100 + below(&seed, 100),
+                               .time_cycles = i * 150, .host_ns = 1000 * i, .sp = 0x8cff0000 - 4 * below(&seed, 100) };
+        e[i].target = below(&seed, 3) ? e[i].pc + 4 : rng(&seed);
+        if (below(&seed, 10) == 0) {
+            e[i].c1 = rng(&seed);
+            e[i].c2 = rng(&seed);
+            e[i].amount = rng(&seed);
+            e[i].sp = (uint32_t)rng(&seed);
+            e[i].vector = (uint16_t)rng(&seed);
+            e[i].cause = (uint8_t)rng(&seed);
+            e[i].context = (uint32_t)rng(&seed);
+            e[i].host_ns = UINT64_MAX;
+        }
+    }
+    return e;
+}
+
+static void expect_same(const struct event *a, const struct event *b, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        assert_int_equal(a[i].kind, b[i].kind);
+        assert_int_equal(a[i].flags, b[i].flags);
+        assert_int_equal(a[i].pc, b[i].pc);
+        assert_int_equal(a[i].target, b[i].target);
+        assert_int_equal(a[i].c1, b[i].c1);
+        assert_int_equal(a[i].c2, b[i].c2);
+        assert_int_equal(a[i].time_cycles, b[i].time_cycles);
+        assert_int_equal(a[i].host_ns, b[i].host_ns);
+        assert_int_equal(a[i].amount, b[i].amount);
+        assert_int_equal(a[i].sp, b[i].sp);
+        assert_int_equal(a[i].vector, b[i].vector);
+        assert_int_equal(a[i].cause, b[i].cause);
+        assert_int_equal(a[i].context, b[i].context);
+    }
+}
+
+static void write_file(const char *path, const struct event *e, size_t n)
+{
+    struct recording_writer *w;
+    struct err err = { .code = ERR_OK };
+    uint64_t seed = 5;
+    if (recording_create(path, &header, &w, &err) < 0)
+        fail_msg("%s", err.what);
+    for (size_t i = 0; i < n;) {
+        size_t some = 1 + below(&seed, 3000);
+        some = some < n - i ? some : n - i;
+        assert_int_equal(recording_write(w, e + i, some, &err), 0);
+        i += some;
+    }
+    struct recording_end end = end_info;
+    end.events = n;
+    assert_int_equal(recording_finish(w, &end, &err), 0);
+}
+
+/* All events of a recording, in pieces of odd sizes. */
+static size_t read_all(struct recording *r, struct event *out, size_t cap)
+{
+    size_t n = 0;
+    int got;
+    while ((got = recording_read(r, out + n, cap - n < 777 ? cap - n : 777, NULL)) > 0)
+        n += (size_t)got;
+    assert_int_equal(got, 0);
+    return n;
+}
+
+static void recording__written_and_read__same_events_and_header(void **state)
+{
+    static const size_t sizes[] = { 0, 1, RECORDING_BLOCK_EVENTS, RECORDING_BLOCK_EVENTS + 1, MANY };
+    (void)state;
+    char *folder = temp_folder(), *path = temp_path(folder, "run.rec");
+    struct event *e = random_events(MANY, 3), *back = calloc(MANY + 1, sizeof *back);
+    for (size_t i = 0; i < ARRAY_LEN(sizes); i++) {
+        struct recording *r;
+        write_file(path, e, sizes[i]);
+        assert_int_equal(recording_open(path, &r, NULL), 0);
+        assert_int_equal(read_all(r, back, MANY + 1), sizes[i]);
+        expect_same(e, back, sizes[i]);
+        assert_null(recording_damage(r));
+        assert_non_null(recording_end_info(r));
+        assert_int_equal(recording_end_info(r)->target_cycles, 1000000007);
+        assert_true(recording_end_info(r)->icache_enabled);
+        assert_string_equal(recording_end_info(r)->note, end_info.note);
+        recording_close(r);
+    }
+    free(e);
+    free(back);
+    free(path);
+    temp_remove(folder);
+}
+
+static void recording__header__every_field_comes_back(void **state)
+{
+    (void)state;
+    char *folder = temp_folder(), *path = temp_path(folder, "run.rec");
+    struct recording *r;
+    write_file(path, NULL, 0);
+    assert_int_equal(recording_open(path, &r, NULL), 0);
+    const struct recording_header *h = recording_header(r);
+    assert_string_equal(h->program, header.program);
+    assert_string_equal(h->target, header.target);
+    assert_string_equal(h->probe, header.probe);
+    assert_string_equal(h->elf, header.elf);
+    assert_int_equal(h->build_id_len, header.build_id_len);
+    assert_memory_equal(h->build_id, header.build_id, header.build_id_len);
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(h->counter[i].code, header.counter[i].code);
+        assert_string_equal(h->counter[i].name, header.counter[i].name);
+        assert_string_equal(h->counter[i].unit, header.counter[i].unit);
+    }
+    assert_int_equal(h->when, header.when);
+    assert_true(h->has_start);
+    assert_int_equal(h->start, header.start);
+    assert_int_equal(h->nstops, 2);
+    assert_int_equal(h->stops[0], header.stops[0]);
+    assert_int_equal(h->stops[1], header.stops[1]);
+    assert_int_equal(h->irq_filter, IRQ_FILTER_AUTO);
+    assert_int_equal(h->max_passes, 19);
+    assert_true(h->address_cached);
+    assert_int_equal(h->canonical_mask, 0x1fffffff);
+    recording_close(r);
+    free(path);
+    temp_remove(folder);
+}
+
+/* A writer that died: everything up to the last whole block, and the offset where it ends. */
+static void recording__cut_at_every_length__blocks_before_it_are_used(void **state)
+{
+    (void)state;
+    size_t len, whole = 0;
+    char *folder = temp_folder(), *path = temp_path(folder, "run.rec");
+    struct event *e = random_events(MANY, 4), *back = calloc(MANY + 1, sizeof *back);
+    write_file(path, e, MANY);
+    uint8_t *data = load(path, &len);
+    for (size_t n = 0; n < len; n += n < 600 || n > len - 300 ? 1 : 211) {
+        struct recording *r = NULL;
+        struct err err = { .code = ERR_OK };
+        uint8_t *exact = malloc(n ? n : 1);
+        memcpy(exact, data, n);
+        if (recording_open_bytes(exact, n, &r, &err) < 0) {
+            assert_int_equal(err.code, ERR_FORMAT);
+            assert_true(n < 600);
+        } else {
+            size_t got = read_all(r, back, MANY + 1);
+            assert_true(got == MANY || got % RECORDING_BLOCK_EVENTS == 0);
+            assert_true(got >= whole);
+            whole = got;
+            expect_same(e, back, got);
+            const char *damage = recording_damage(r);
+            assert_non_null(damage);
+            assert_non_null(strstr(damage, "at offset "));
+            assert_non_null(strstr(damage, "events before it are used"));
+            assert_null(recording_end_info(r));
+            recording_close(r);
+        }
+        free(exact);
+    }
+    assert_int_equal(whole, MANY);
+    free(data);
+    free(e);
+    free(back);
+    free(path);
+    temp_remove(folder);
+}
+
+static void recording__any_byte_changed__noticed(void **state)
+{
+    (void)state;
+    size_t len;
+    char *folder = temp_folder(), *path = temp_path(folder, "run.rec");
+    struct event *e = random_events(500, 4), *back = calloc(501, sizeof *back);
+    write_file(path, e, 500);
+    uint8_t *data = load(path, &len);
+    for (size_t at = 0; at < len; at += at < 60 || at > len - 200 ? 1 : 17) {
+        struct recording *r = NULL;
+        data[at] ^= 0x10;
+        if (recording_open_bytes(data, len, &r, NULL) == 0) {
+            size_t got = read_all(r, back, 501);
+            expect_same(e, back, got);
+            assert_non_null(recording_damage(r));
+            recording_close(r);
+        }
+        data[at] ^= 0x10;
+    }
+    free(data);
+    free(e);
+    free(back);
+    free(path);
+    temp_remove(folder);
+}
+
+static void recording__bytes_behind_the_end__reported(void **state)
+{
+    (void)state;
+    size_t len;
+    struct recording *r;
+    struct event one;
+    char *folder = temp_folder(), *path = temp_path(folder, "run.rec");
+    write_file(path, NULL, 0);
+    uint8_t *data = load(path, &len);
+    data = realloc(data, len + 1);
+    data[len] = 0;
+    assert_int_equal(recording_open_bytes(data, len + 1, &r, NULL), 0);
+    assert_int_equal(recording_read(r, &one, 1, NULL), 0);
+    assert_non_null(strstr(recording_damage(r), "behind"));
+    recording_close(r);
+    free(data);
+    free(path);
+    temp_remove(folder);
+}
+
+static void recording__not_finished__part_file_is_readable(void **state)
+{
+    (void)state;
+    struct recording_writer *w;
+    struct recording *r;
+    struct err err = { .code = ERR_OK };
+    char *folder = temp_folder(), *path = temp_path(folder, "run.rec"), *part = temp_path(folder, "run.rec.part");
+    struct event *e = random_events(10, 9), back[20];
+    assert_int_equal(recording_create(path, &header, &w, NULL), 0);
+    assert_int_equal(recording_write(w, e, 10, NULL), 0);
+    assert_int_equal(recording_flush(w, NULL), 0);
+    assert_true(recording_bytes(w) > 100);
+    assert_int_equal(recording_open(path, &r, &err), -ERR_NOT_FOUND);
+    assert_int_equal(recording_open(part, &r, NULL), 0);
+    assert_int_equal(recording_read(r, back, 20, NULL), 10);
+    expect_same(e, back, 10);
+    assert_int_equal(recording_read(r, back, 20, NULL), 0);
+    assert_non_null(strstr(recording_damage(r), "not finished"));
+    recording_close(r);
+    recording_abandon(w);
+    assert_int_equal(access(part, F_OK), -1);
+    free(e);
+    free(path);
+    free(part);
+    temp_remove(folder);
+}
+
+static void recording__disk_full__error_and_what_was_written_stays(void **state)
+{
+    (void)state;
+    struct rlimit old, limit;
+    struct recording_writer *w;
+    struct recording *r;
+    struct err err = { .code = ERR_OK };
+    char *folder = temp_folder(), *path = temp_path(folder, "run.rec"), *part = temp_path(folder, "run.rec.part");
+    struct event *e = random_events(MANY, 9), *back = calloc(MANY, sizeof *back);
+    assert_int_equal(recording_create(path, &header, &w, NULL), 0);
+    assert_int_equal(recording_write(w, e, RECORDING_BLOCK_EVENTS, NULL), 0);
+    signal(SIGXFSZ, SIG_IGN);
+    getrlimit(RLIMIT_FSIZE, &old);
+    limit = old;
+    limit.rlim_cur = recording_bytes(w) + 100;
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
+    int ret = recording_write(w, e, 2 * RECORDING_BLOCK_EVENTS, &err);
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &old), 0);
+    assert_int_equal(ret, -ERR_IO);
+    assert_int_equal(recording_finish(w, &end_info, &err), -ERR_IO);
+    assert_int_equal(access(path, F_OK), -1);
+    assert_int_equal(recording_open(part, &r, NULL), 0);
+    assert_int_equal(read_all(r, back, MANY), RECORDING_BLOCK_EVENTS);
+    expect_same(e, back, RECORDING_BLOCK_EVENTS);
+    assert_non_null(strstr(recording_damage(r), "cut short"));
+    recording_close(r);
+    free(e);
+    free(back);
+    free(path);
+    free(part);
+    temp_remove(folder);
+}
+
+static void recording__no_recording__refused(void **state)
+{
+    static const struct { const char *name; const char *bytes; size_t len; } rows[] = {
+        { "empty", "", 0 },
+        { "text", "hello, world, this is no recording", 34 },
+        { "magic only", "PROBEREC", 8 },
+        { "magic and nothing sensible", "PROBEREC\377\377\377\377\377\377\377\377\377\377\377\377\377\377\377\377\377\377\377\377\377\377\377\377", 32 },
+    };
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        struct recording *r = NULL;
+        struct err err = { .code = ERR_OK };
+        print_message("  %s\n", rows[i].name);
+        assert_int_equal(recording_open_bytes((const uint8_t *)rows[i].bytes, rows[i].len, &r, &err), -ERR_FORMAT);
+        assert_null(r);
+        assert_string_not_equal(err.hint, "");
+    }
+    assert_false(recording_is((const uint8_t *)"PROBERE", 7));
+    assert_true(recording_is((const uint8_t *)"PROBEREC", 8));
+}
+
+/* Call, work, return: what compresses in practice. Two bytes an event at most, or disks fill in days. */
+static void recording__usual_events__compress_well(void **state)
+{
+    (void)state;
+    char *folder = temp_folder(), *path = temp_path(folder, "run.rec");
+    struct event *e = calloc(100000, sizeof *e);
+    uint64_t seed = 8;
+    size_t len;
+    for (size_t i = 0; i < 100000; i++) {
+        uint32_t site = 0x8c010000 + 0x20 * (uint32_t)(i / 2 % 7);
+        e[i] = (struct event){ .kind = i % 2 ? EVENT_RETURN : EVENT_CALL, .pc = i % 2 ? 0x8c012060 : site,
+                               .target = i % 2 ? site + 4 : 0x8c012000, .sp = 0x8cff0000, .c1 = i * 40 + below(&seed, 8),
+                               .c2 = i / 100, .time_cycles = i * 130, .host_ns = i / 64 * 100000 };
+        e[i].flags = EVENT_HAS_PC | EVENT_HAS_TARGET | EVENT_HAS_C1 | EVENT_HAS_C2 | EVENT_HAS_SP | EVENT_HAS_TIME;
+    }
+    write_file(path, e, 100000);
+    free(load(path, &len));
+    print_message("  %.2f bytes per event\n", (double)len / 100000);
+    assert_true(len < 200000);
+    free(e);
+    free(path);
+    temp_remove(folder);
+}
+
+static void recording__crc__standard_check_value(void **state)
+{
+    (void)state;
+    assert_int_equal(recording_crc(0, (const uint8_t *)"123456789", 9), 0xCBF43926); /* CRC-32's own test vector */
+    assert_int_equal(recording_crc(recording_crc(0, (const uint8_t *)"1234", 4), (const uint8_t *)"56789", 5), 0xCBF43926);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(recording__written_and_read__same_events_and_header),
+        cmocka_unit_test(recording__header__every_field_comes_back),
+        cmocka_unit_test(recording__cut_at_every_length__blocks_before_it_are_used),
+        cmocka_unit_test(recording__any_byte_changed__noticed),
+        cmocka_unit_test(recording__bytes_behind_the_end__reported),
+        cmocka_unit_test(recording__not_finished__part_file_is_readable),
+        cmocka_unit_test(recording__disk_full__error_and_what_was_written_stays),
+        cmocka_unit_test(recording__no_recording__refused),
+        cmocka_unit_test(recording__usual_events__compress_well),
+        cmocka_unit_test(recording__crc__standard_check_value),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
