@@ -56,10 +56,12 @@ static unsigned stop_signal(const struct session *s, const struct target_stop *s
     return stop->signal > 0 && stop->signal < 256 ? (unsigned)stop->signal : 5;
 }
 
-static void put_stop(struct session *s)
+/* news: the stop happens now. A session that comes later finds a board halted at its program's exit, not the end of a
+ * process. */
+static void put_stop(struct session *s, bool news)
 {
     const struct target_stop *stop = &s->stub->last_stop;
-    if (s->stub->exited) {
+    if (news && stop->reason == STOP_EXIT) {
         reply_printf(s, "W%02x", (unsigned)stop->exit_status & 0xFF);
         s->no_process = true;
         return;
@@ -70,11 +72,11 @@ static void put_stop(struct session *s)
     put_reason(s, stop);
 }
 
-void send_stop_reply(struct session *s)
+static void send_stop_reply(struct session *s, bool news)
 {
     s->waiting = false;
     reply_begin(s);
-    put_stop(s);
+    put_stop(s, news);
     reply_end(s);
 }
 
@@ -89,12 +91,12 @@ void session_on_stop(struct session *s)
             snprintf(line, sizeof line, "%s\n", stop->text);
             console_print(s, line);
         }
-        send_stop_reply(s);
+        send_stop_reply(s, true);
     } else if (s->non_stop && !s->notified && !s->no_process) {
         s->notified = true;
         notify_begin(s);
         reply_put(s, "Stop:", 5);
-        put_stop(s);
+        put_stop(s, true);
         reply_end(s);
     }
     s->stop_quietly = false;
@@ -169,7 +171,7 @@ void cmd_why(struct session *s, char *args, size_t len)
     } else if (stub_running(stub)) {
         why_while_running(s);
     } else {
-        send_stop_reply(s);
+        send_stop_reply(s, false);
     }
 }
 
@@ -387,7 +389,7 @@ void cmd_run_program(struct session *s, char *args, size_t len)
     if (stub_attach(s->stub, &err) < 0 || restart(s, &err) < 0)
         reply_err(s, &err, true);
     else
-        send_stop_reply(s);
+        send_stop_reply(s, false);
 }
 
 void cmd_vattach(struct session *s, char *args, size_t len)
@@ -413,7 +415,7 @@ void cmd_vattach(struct session *s, char *args, size_t len)
     } else if (stub_running(stub)) {
         why_while_running(s);
     } else {
-        send_stop_reply(s);
+        send_stop_reply(s, false);
     }
 }
 

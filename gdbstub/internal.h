@@ -50,7 +50,6 @@ struct stub {
     bool halt_wanted;             /* by a user: the next STOP_REQUEST is theirs */
     bool snapshot_wanted;         /* by an observer: look and let go on */
     bool gone;
-    bool exited;                  /* the program ended itself; the target is halted at its exit */
     bool fileio;                  /* host I/O requests go to GDB */
     bool semihosting;             /* exits are noticed */
 };
@@ -155,7 +154,6 @@ int stub_release(struct stub *stub, struct err *err); /* as for D */
 void stub_set_semihosting(struct stub *stub, bool on);
 
 /* ---- stop replies (cmd_run.c) ---- */
-void send_stop_reply(struct session *s);
 void session_on_stop(struct session *s);
 
 /* ---- host I/O (fileio.c) ---- */

@@ -85,7 +85,6 @@ int stub_resume(struct stub *stub, const struct resume *how, struct err *err)
     stub->last_stop.reason = STOP_NONE;
     stub->last_resume = *how;
     stub->last_resume.set_pc = false; /* it is for the first time only */
-    stub->exited = false;
     return stub->ops->resume(stub->t, how, err);
 }
 
@@ -99,7 +98,6 @@ int stub_reset(struct stub *stub, enum reset_mode mode, struct err *err)
 {
     int ret = stub->ops->reset(stub->t, mode, err);
     stub_forget_regs(stub);
-    stub->exited = false;
     stub->last_stop = (struct target_stop){ .reason = STOP_RESET, .signal = 5 };
     return ret;
 }
@@ -255,7 +253,6 @@ void stub_stopped(struct stub *stub, const struct target_stop *stop)
         stub->last_stop.signal = stub->halt_wanted ? 2 : 5;
     }
     stub->halt_wanted = false;
-    stub->exited = stop->reason == STOP_EXIT;
     for (struct session *s = stub->sessions; s; s = s->next)
         session_on_stop(s);
 }

@@ -141,6 +141,15 @@ static void no_acks(struct fixture *fx)
     assert_string_equal(talk(fx, "QStartNoAckMode"), "+ OK");
 }
 
+static struct session *second(struct fixture *fx)
+{
+    struct session *s;
+    struct err err;
+    assert_int_equal(session_open(fx->stub, NULL, NULL, &s, &err), 0);
+    assert_string_equal(talk_to(fx, s, "QStartNoAckMode"), "+ OK");
+    return s;
+}
+
 /* ---- golden answers ---- */
 
 struct line { const char *in, *out; };
@@ -453,6 +462,8 @@ static void session__program_exits__W_with_its_status(void **state)
     fx->ram.reg[RAM_R0] = 7;
     assert_string_equal(talk(fx, "c"), "W07");
     assert_string_equal(talk(fx, "?"), "W00");
+    struct session *next = second(fx); /* finds a halted board */
+    assert_string_equal(talk_to(fx, next, "?"), STOP_AT("05", "04100000", ""));
 }
 
 static void session__crash__text_then_signal(void **state)
@@ -605,15 +616,6 @@ static void monitor__reset_run__continue_waits_for_the_next_stop(void **state)
 }
 
 /* ---- several sessions ---- */
-
-static struct session *second(struct fixture *fx)
-{
-    struct session *s;
-    struct err err;
-    assert_int_equal(session_open(fx->stub, NULL, NULL, &s, &err), 0);
-    assert_string_equal(talk_to(fx, s, "QStartNoAckMode"), "+ OK");
-    return s;
-}
 
 static void observers__may_read_not_write(void **state)
 {
