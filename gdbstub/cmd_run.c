@@ -197,10 +197,12 @@ static void start(struct session *s, const struct resume *how)
 {
     struct stub *stub = s->stub;
     struct err err;
-    bool ok = may_resume(s, &err);
+    bool ok = may_resume(s, &err), at_breakpoint = false;
     /* Running already (reset, an observer's look): then the packet only waits for the next stop. */
-    if (ok && !stub_running(stub))
-        ok = stub_resume(stub, how, &err) >= 0;
+    if (ok && !stub_running(stub)) {
+        at_breakpoint = stub_meets_breakpoint(stub, how);
+        ok = at_breakpoint || stub_resume(stub, how, &err) >= 0;
+    }
     if (!ok) {
         reply_err(s, &err, true);
         return;
@@ -210,6 +212,8 @@ static void start(struct session *s, const struct resume *how)
         reply_ok(s);
     else
         s->waiting = true;
+    for (struct session *each = stub->sessions; each && at_breakpoint; each = each->next)
+        session_on_stop(each);
 }
 
 /* "[ADDR]", or "SIG[;ADDR]" whose signal a bare board has no use for. */
@@ -365,11 +369,7 @@ static int restart(struct session *s, struct err *err)
     s->created = true;
     if (!stub->cfg.has_entry)
         return 0;
-    uint8_t pc[REG_MAX_BYTES] = { 0 };
-    size_t bytes = stub->ops->regs[stub->ops->pc_reg].bytes;
-    for (size_t i = 0; i < bytes && i < 8; i++)
-        pc[stub->t->big_endian ? bytes - 1 - i : i] = (uint8_t)(stub->cfg.entry >> (8 * i));
-    return stub_write_reg(stub, stub->ops->pc_reg, pc, err);
+    return stub_write_pc(stub, stub->cfg.entry, err);
 }
 
 void cmd_restart(struct session *s, char *args, size_t len)

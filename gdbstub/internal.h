@@ -142,7 +142,10 @@ bool session_interrupted(struct session *s);
 void stub_forget_regs(struct stub *stub);
 int stub_read_reg(struct stub *stub, unsigned n, struct err *err); /* into regs[]; REG_ABSENT is 0 too */
 int stub_write_reg(struct stub *stub, unsigned n, const uint8_t *value, struct err *err);
+int stub_write_pc(struct stub *stub, uint64_t pc, struct err *err);
 bool stub_running(const struct stub *stub);
+/* True if the resume would begin at a breakpoint: the stop it makes is in last_stop, the target was not touched but for PC. */
+bool stub_meets_breakpoint(struct stub *stub, const struct resume *how);
 int stub_resume(struct stub *stub, const struct resume *how, struct err *err);
 int stub_halt(struct stub *stub, struct err *err); /* asks; completion comes through stub_stopped() */
 int stub_reset(struct stub *stub, enum reset_mode mode, struct err *err);

@@ -72,7 +72,46 @@ int stub_write_reg(struct stub *stub, unsigned n, const uint8_t *value, struct e
     return stub->ops->write_reg(stub->t, n, value, err);
 }
 
+int stub_write_pc(struct stub *stub, uint64_t pc, struct err *err)
+{
+    uint8_t value[REG_MAX_BYTES] = { 0 };
+    size_t bytes = stub->ops->regs[stub->ops->pc_reg].bytes;
+    for (size_t i = 0; i < bytes && i < 8; i++)
+        value[stub->t->big_endian ? bytes - 1 - i : i] = (uint8_t)(pc >> (8 * i));
+    return stub_write_reg(stub, stub->ops->pc_reg, value, err);
+}
+
+static bool read_pc(struct stub *stub, uint64_t *pc)
+{
+    unsigned n = stub->ops->pc_reg;
+    if (stub_read_reg(stub, n, NULL) < 0 || stub->reg_state[n] != REG_VALID)
+        return false;
+    const uint8_t *value = stub->regs + stub->reg_offset[n];
+    size_t bytes = MIN(stub->ops->regs[n].bytes, 8u);
+    *pc = 0;
+    for (size_t i = 0; i < bytes; i++)
+        *pc |= (uint64_t)value[stub->t->big_endian ? bytes - 1 - i : i] << (8 * i);
+    return true;
+}
+
 /* ---- running ---- */
+
+/* GDB takes breakpoints away before it steps over one, so a breakpoint where the program is to go on has to stop it at
+ * once (a `jump` to it). Drivers step over it instead, which is what everybody else wants. */
+bool stub_meets_breakpoint(struct stub *stub, const struct resume *how)
+{
+    uint64_t pc = how->pc;
+    const struct breakpoint *hit = NULL;
+    if (stub->nbps == 0 || (!how->set_pc && !read_pc(stub, &pc)))
+        return false;
+    for (size_t i = 0; i < stub->nbps && !hit; i++)
+        if (stub->bps[i].kind <= BP_HARD && stub->ops->canonical(stub->bps[i].addr) == stub->ops->canonical(pc))
+            hit = &stub->bps[i];
+    if (!hit || (how->set_pc && stub_write_pc(stub, pc, NULL) < 0))
+        return false;
+    stub->last_stop = (struct target_stop){ .reason = hit->kind == BP_SOFT ? STOP_SWBREAK : STOP_HWBREAK, .pc = pc, .signal = 5 };
+    return true;
+}
 
 bool stub_running(const struct stub *stub)
 {

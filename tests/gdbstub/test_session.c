@@ -207,6 +207,11 @@ static const struct script scripts[] = {
         { "Z5,1006,2", "" }, { "Z0,1006", "E16" }, { "Z2,2000,0", "E.a watchpoint of 0 bytes" },
         { "vCont;c", STOP_AT("05", "06100000", "") }, { "z0,1006,2", "OK" }, { "z0,1006,2", "OK" },
     } },
+    { "breakpoint where it goes on", {
+        { "Z0,1000,2", "OK" }, { "c", STOP_AT("05", "00100000", "") }, { "s", STOP_AT("05", "00100000", "") },
+        { "z0,1000,2", "OK" }, { "s", STOP_AT("05", "02100000", "") }, { "Z1,2000,2", "OK" },
+        { "c2000", STOP_AT("05", "00200000", "") }, { "p5", "00200000" },
+    } },
     { "breakpoint reasons", {
         { "qSupported:swbreak+;hwbreak+",
           "PacketSize=10000;QStartNoAckMode+;QNonStop+;vContSupported+;swbreak+;hwbreak+;error-message+;binary-upload+;"

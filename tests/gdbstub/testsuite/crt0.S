@@ -34,7 +34,7 @@ _exit:                                  ! newlib's simulator convention: r4 numb
         nop
         .balign 4
 p_sr:   .long   0x40000000
-p_fpscr: .long  0x00040001
+p_fpscr: .long  0x00080000
 p_stack: .long  __stack
 p_bss:  .long   __bss_start
 p_bss_end: .long _end
