@@ -217,7 +217,7 @@ static const struct script scripts[] = {
           "PacketSize=10000;QStartNoAckMode+;QNonStop+;vContSupported+;swbreak+;hwbreak+;error-message+;binary-upload+;"
           "qXfer:features:read+;qXfer:memory-map:read+" },
         { "Z0,1006,2", "OK" }, { "vCont;c:1", STOP_AT("05", "06100000", "swbreak:;") },
-        { "Z1,100a,2", "OK" }, { "c", STOP_AT("05", "0a100000", "hwbreak:;") },
+        { "z0,1006,2", "OK" }, { "Z1,100a,2", "OK" }, { "c", STOP_AT("05", "0a100000", "hwbreak:;") }, { "z1,100a,2", "OK" },
         { "s", STOP_AT("05", "0c100000", "") },
     } },
     { "stepping", {
