@@ -6,7 +6,8 @@
 #include "probe/base/bytes.h"
 #include "probe/base/util.h"
 
-enum { BLOCK = 4096, COMPARE_MAX = 1 << 20 };
+enum { BLOCK = 4096, HALT_TRIES = 1000 };
+static const uint64_t halt_poll_ns = 2000000;
 
 static bool has_contents(const struct image_section *s) { return s->data && s->size; }
 
@@ -89,14 +90,26 @@ static int compare_block(struct target *t, const struct image_section *s, uint64
     return 0;
 }
 
-int board_compare(struct target *t, const struct image *im, const struct board_io *io, struct err *err)
+int board_halt(struct target *t, struct err *err)
+{
+    struct target_stop stop;
+    int ret = t->ops->halt(t, err);
+    for (int i = 0; ret == 0 && i < HALT_TRIES; i++)
+        ret = t->ops->poll(t, halt_poll_ns, &stop, err);
+    if (ret < 0)
+        return ret;
+    return ret == 1 ? 0 : err_set(err, ERR_TIMEOUT, "reset the board, or use --load", "the program does not halt");
+}
+
+int board_compare(struct target *t, const struct image *im, const struct board_io *io, uint64_t max_bytes,
+                  struct err *err)
 {
     struct difference d = { 0 };
     uint64_t total = 0;
     for (size_t i = 0; i < im->nsections; i++)
         if (has_contents(&im->sections[i]) && !im->sections[i].writable)
             total += im->sections[i].size;
-    uint64_t every = total / COMPARE_MAX + 1; /* one block of so many */
+    uint64_t every = total / max_bytes + 1; /* one block of so many */
     for (size_t i = 0; i < im->nsections; i++) {
         const struct image_section *s = &im->sections[i];
         if (!has_contents(s) || s->writable)

@@ -19,9 +19,15 @@ struct board_io {
  * back differently; -ERR_CANCELLED. */
 int board_load(struct target *t, const struct image *im, const struct board_io *io, uint64_t *loaded, struct err *err);
 
+/* board_halt - halt a running target and wait for it, two seconds of its clock at most
+ * Returns 0; -ERR_TIMEOUT; the target's error. */
+int board_halt(struct target *t, struct err *err);
+
 /* board_compare - memory against the ELF's code and other sections that the program does not write
- * At most 1 MB is looked at, evenly spread. Returns 0 when equal; -ERR_STATE when not, saying where and how
+ * max_bytes   how much to look at, about, evenly spread
+ * Returns 0 when equal; -ERR_STATE when not, saying where and how
  * much; the target's error; -ERR_CANCELLED. */
-int board_compare(struct target *t, const struct image *im, const struct board_io *io, struct err *err);
+int board_compare(struct target *t, const struct image *im, const struct board_io *io, uint64_t max_bytes,
+                  struct err *err);
 
 #endif

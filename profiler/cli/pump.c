@@ -35,14 +35,11 @@ static void look(struct pump *p, struct target *t)
     struct trace_status status = { 0 };
     bool have = t->ops->trace->status(t, &status, NULL) == 0;
     uint64_t at = now(t);
-    bool running = t->ops->state(t) == TARGET_RUNNING;
     pthread_mutex_lock(&p->lock);
     if (have)
         p->view.trace = status;
     p->view.now_ns = at;
     p->view.armed_ns = p->armed_ns;
-    if (running)
-        p->view.stop.reason = STOP_NONE; /* somebody resumed it */
     pthread_mutex_unlock(&p->lock);
     p->looked_ns = at;
 }
@@ -78,9 +75,20 @@ static bool time_is_up(struct pump *p, struct target *t, size_t moved)
     return now(t) - p->armed_ns >= p->cfg.for_ns;
 }
 
+/* Somebody resumed the target: the stop is history. */
+static void forget_stop(struct pump *p)
+{
+    p->halted = false;
+    pthread_mutex_lock(&p->lock);
+    p->view.stop.reason = STOP_NONE;
+    pthread_mutex_unlock(&p->lock);
+}
+
 static bool slice(void *ctx, struct target *t)
 {
     struct pump *p = ctx;
+    if (p->halted && t->ops->state(t) == TARGET_RUNNING)
+        forget_stop(p);
     if (p->phase != PUMP_ARMED && p->phase != PUMP_DRAINING)
         return false;
     bool full = event_queue_room(p->queue) == 0;
@@ -100,6 +108,7 @@ static void stopped(void *ctx, struct target *t, const struct target_stop *stop)
 {
     struct pump *p = ctx;
     (void)t;
+    p->halted = true;
     pthread_mutex_lock(&p->lock);
     p->view.stop = *stop;
     pthread_mutex_unlock(&p->lock);

@@ -48,6 +48,7 @@ struct pump {
     /* the rest belongs to the worker */
     enum pump_phase phase;
     uint64_t armed_ns, looked_ns;
+    bool halted;        /* since the last stop nobody has been seen to resume it */
     bool waiting_start; /* for_ns counts from the first event */
 };
 

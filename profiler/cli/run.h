@@ -52,6 +52,7 @@ struct run {
     uv_signal_t signals[3];
 
     enum run_phase phase;
+    unsigned halted_ticks;  /* ticks in a row with the program stopped and no GDB there to deal with it */
     bool abandon;           /* second Ctrl-C: no more waiting for the board */
     uint64_t begin_ns, end_ns; /* host clock */
     int64_t when;

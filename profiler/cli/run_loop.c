@@ -8,7 +8,8 @@
 #include "profiler/cli/view.h"
 #include "profiler/prf.h"
 
-enum { TICK_MS = 250, POP_BATCH = 1024, END_DEADLINE_MS = 10000, ABANDON_DEADLINE_MS = 200 };
+enum { COMPARE_RUNNING = 64 << 10, COMPARE_HALTED = 1 << 20 }; /* bytes: how long a running program is kept waiting */
+enum { TICK_MS = 100, POP_BATCH = 1024, END_DEADLINE_MS = 10000, ABANDON_DEADLINE_MS = 200 };
 
 void run_note(struct run *r, const char *fmt, ...)
 {
@@ -54,9 +55,15 @@ static int prepare_board(struct run *r, struct target *t, struct err *err)
     int ret;
     if (r->set.load)
         return board_load(t, im, &io, &r->begin.loaded, err);
-    ret = board_compare(t, im, &io, err);
-    if (ret < 0)
+    bool was_running = t->ops->state(t) == TARGET_RUNNING;
+    ret = was_running ? board_halt(t, err) : 0; /* memory is readable then, and the trace is armed in one go */
+    if (ret == 0)
+        ret = board_compare(t, im, &io, was_running ? COMPARE_RUNNING : COMPARE_HALTED, err);
+    if (ret < 0) {
+        if (was_running && t->ops->state(t) == TARGET_HALTED)
+            t->ops->resume(t, &(struct resume){ .kind = RESUME_CONTINUE }, NULL);
         return ret;
+    }
     return t->ops->set_image ? t->ops->set_image(t, im, err) : 0;
 }
 
@@ -116,8 +123,8 @@ static void begun(void *ctx)
     r->phase = r->profile ? RUN_PROFILING : RUN_BRIDGING;
     if (r->profile) {
         struct pump_view v = pump_look(&r->pump);
-        run_note(r, "profiling%s: %u places traced, %u not%s%s; Ctrl-C ends it", r->set.load ? "" : " the running program",
-                 v.trace.sites, v.trace.untraced_sites, *v.trace.note ? ": " : "", v.trace.note);
+        run_note(r, "profiling%s, %s; Ctrl-C ends it", r->set.load ? "" : " the running program",
+                 *v.trace.note ? v.trace.note : "every call traced");
     }
 }
 
@@ -189,6 +196,14 @@ static void profile_ended(struct run *r, const struct pump_view *v)
     run_note(r, "the profile is complete; GDB is still connected, Ctrl-C ends the bridge");
 }
 
+/* The program has stopped and nobody will let it go on. A GDB that detaches resumes it first, so one look is not enough. */
+static bool stopped_for_good(struct run *r, const struct pump_view *v)
+{
+    bool stopped = r->phase == RUN_PROFILING && v->stop.reason != STOP_NONE && gdb_server_sessions(r->server) == 0;
+    r->halted_ticks = stopped ? r->halted_ticks + 1 : 0;
+    return r->halted_ticks >= 3;
+}
+
 static void look_after_profile(struct run *r)
 {
     if (!r->has_pump || (r->phase != RUN_PROFILING && r->phase != RUN_ENDING && r->phase != RUN_BRIDGING))
@@ -206,7 +221,7 @@ static void look_after_profile(struct run *r)
     }
     if (capture_done(&r->capture))
         end_profile(r);
-    if (r->phase == RUN_PROFILING && v.stop.reason != STOP_NONE && gdb_server_sessions(r->server) == 0) {
+    if (stopped_for_good(r, &v)) {
         describe_stop(r, &v.stop);
         end_profile(r);
     }

@@ -341,7 +341,7 @@ class Running(Folder):
     def test_full_disk_while_recording_keeps_the_profile(self):
         def small_files():
             signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-            resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096))
+            resource.setrlimit(resource.RLIMIT_FSIZE, (700, 700))
         r = run(MISSION + ["--passes", "1", "--gdb", "off", "--json", "--record", self.path("r")], cwd=PROFEXAM,
                 preexec_fn=small_files)
         self.assertEqual(r.returncode, 1, r.stderr)

@@ -126,7 +126,7 @@ static void board_load__elf__memory_pc_and_image_are_set(void **state)
     assert_int_equal(fx->target.pc, BASE + 4);
     assert_int_equal(fx->target.resets, 1);
     assert_ptr_equal(fx->target.image, &fx->image);
-    assert_int_equal(board_compare(&fx->target.base, &fx->image, NULL, NULL), 0);
+    assert_int_equal(board_compare(&fx->target.base, &fx->image, NULL, 1 << 20, NULL), 0);
 }
 
 static void board_load__memory_does_not_take_it__says_where(void **state)
@@ -148,7 +148,7 @@ static void board_compare__other_program__says_how_much_and_where(void **state)
     memcpy(fx->target.ram, fx->text, sizeof fx->text);
     fx->target.ram[4097] ^= 1;
     fx->target.ram[9000] ^= 1;
-    assert_int_equal(board_compare(&fx->target.base, &fx->image, NULL, &err), -ERR_STATE);
+    assert_int_equal(board_compare(&fx->target.base, &fx->image, NULL, 1 << 20, &err), -ERR_STATE);
     assert_non_null(strstr(err.what, "prog.elf: 2 of 10000 bytes differ, the first at 0x8c011001 in .text"));
     assert_non_null(strstr(err.hint, "--load"));
 }
@@ -158,7 +158,7 @@ static void board_compare__data_changed_by_the_program__is_no_difference(void **
     struct fixture *fx = *state;
     memcpy(fx->target.ram, fx->text, sizeof fx->text);
     memset(fx->target.ram + 0x4000, 0xff, 100);
-    assert_int_equal(board_compare(&fx->target.base, &fx->image, NULL, NULL), 0);
+    assert_int_equal(board_compare(&fx->target.base, &fx->image, NULL, 1 << 20, NULL), 0);
 }
 
 static void board_compare__big_program__looks_at_a_megabyte_at_most(void **state)
@@ -167,7 +167,7 @@ static void board_compare__big_program__looks_at_a_megabyte_at_most(void **state
     fx->sections[1] = (struct image_section){ ".rodata", BASE + 0x10000, sizeof fx->big, fx->big, false, false };
     memcpy(fx->target.ram, fx->text, sizeof fx->text);
     memcpy(fx->target.ram + 0x10000, fx->big, sizeof fx->big);
-    assert_int_equal(board_compare(&fx->target.base, &fx->image, NULL, NULL), 0);
+    assert_int_equal(board_compare(&fx->target.base, &fx->image, NULL, 1 << 20, NULL), 0);
     assert_in_range(fx->target.read_bytes, 500000, (1 << 20) + 8192);
 }
 
@@ -181,7 +181,7 @@ static void board_io__cancelled__gives_up_between_blocks(void **state)
     uint64_t loaded;
     assert_int_equal(board_load(&fx->target.base, &fx->image, &io, &loaded, &err), -ERR_CANCELLED);
     fx->asked = 0;
-    assert_int_equal(board_compare(&fx->target.base, &fx->image, &io, &err), -ERR_CANCELLED);
+    assert_int_equal(board_compare(&fx->target.base, &fx->image, &io, 1 << 20, &err), -ERR_CANCELLED);
 }
 
 static void board_load__no_memory_there__the_target_s_error_with_the_section(void **state)
