@@ -362,13 +362,47 @@ class Running(Folder):
                 self.assertIn("hint: ", r.stderr)
                 self.assertIn(word.lower(), r.stderr.lower())
 
-    def test_crash_ends_the_profile_and_says_where(self):
-        elf = shutil.copy(os.path.join(IRQDEMO, "irqdemo.elf"), self.path("crash.elf"))
-        patch_mode(elf, 1 | 8)
-        r = run(["--elf", elf, "--load", "--start", "Round", "--gdb", "off", "--json"], cwd=self.dir)
+
+class Interrupts(Folder):
+    """docs/examples/irqdemo: what its first lines promise, with the paths Mode adds."""
+
+    def profile(self, mode, *args):
+        elf = shutil.copy(os.path.join(IRQDEMO, "irqdemo.elf"), self.path(f"mode{mode}.elf"))
+        patch_mode(elf, mode)
+        r = run(["--elf", elf, "--load", "--start", "Round", "--gdb", "off", "--json"] + list(args), cwd=self.dir)
         self.assertEqual(r.returncode, 0, r.stderr)
-        self.assertRegex(r.stderr, r"stopped at Crash\+0x")
-        self.assertEqual(hits(json.loads(r.stdout))["Fibonacci"], 3 * 177)
+        document = json.loads(r.stdout)
+        check_identities(self, document)
+        self.assertEqual(document["coverage"]["lost"], 0)
+        return document
+
+    def test_rounds_without_interrupts_are_exact(self):
+        counts = hits(self.profile(0, "--stop", "CallBlocked", "--passes", "3"))
+        self.assertEqual({n: counts.get(n, 0) for n in ("Fibonacci", "TailCaller", "TailTarget", "Catch", "Deep", "Throw", "LongJump",
+                                                       "SetJump", "WorkB", "Yield")},
+                         {"Fibonacci": 3 * 177, "TailCaller": 3, "TailTarget": 3, "Catch": 3, "Deep": 12, "Throw": 3,
+                          "LongJump": 3, "SetJump": 3, "WorkB": 3, "Yield": 6})
+
+    def test_crash_is_an_exception_of_its_own(self):
+        document = self.profile(8, "--for", "20ms")
+        counts = hits(document)
+        self.assertEqual((counts["Round"], counts["Crash"], counts["Fibonacci"]), (3, 1, 3 * 177))
+        roots = [document["functions"][n["function"]]["name"] for n in document["tree"] if n["parent"] is None]
+        self.assertTrue({"vectors", "unexpected"} & set(roots), roots)
+
+    def test_storm_eats_the_profile_without_the_filter_and_not_with_it(self):
+        without = hits(self.profile(1 | 2, "--for", "10ms"))
+        filtered = hits(self.profile(1 | 2, "--for", "10ms", "--irq-filter", "auto"))
+        self.assertEqual(without.get("Fibonacci", 0), 0, without)
+        self.assertGreater(without["Tick"], 50)
+        self.assertGreater(filtered["Fibonacci"], 177)
+        self.assertNotIn("Tick", filtered)
+
+    def test_code_under_bl_comes_through_and_is_not_counted(self):
+        counts = hits(self.profile(1, "--for", "10ms"))
+        self.assertGreater(counts["CallBlocked"], 0)
+        self.assertNotIn("Blocked", counts)
+        self.assertNotIn("BlockedTick", counts)
 
 
 class Gdb(Folder):

@@ -109,7 +109,7 @@ void TaskB(void)
     }
 }
 
-static void Blocked(void)
+void Blocked(void)
 {
     BlockedCalls++;
 }
@@ -125,7 +125,7 @@ static void Round(void)
     TailCaller(41);
     Catch();
     Yield();
-    CallBlocked(Blocked);
+    CallBlocked();
     Rounds++;
     if ((Mode & MODE_CRASH) && Rounds == 3)
         Crash();

@@ -17,12 +17,13 @@ int TailCaller(int value);           /* ends in JMP to TailTarget: one return se
 int SetJump(unsigned *save);         /* 0, and once more with 1 when LongJump is called */
 void LongJump(unsigned *save) __attribute__((noreturn));
 void Yield(void);                    /* to the other task, on its own stack */
-void CallBlocked(void (*f)(void));   /* calls f with SR.BL=1 */
+void CallBlocked(void);              /* calls Blocked with SR.BL=1 */
 void ProfileOff(void), ProfileOn(void);
 
 /* irqdemo.c, called from paths.S */
 int TailTarget(int value);
 void BlockedTick(void); /* SR.BL=1 */
+void Blocked(void);     /* SR.BL=1 */
 void Tick(void);        /* SR.BL=0, bank 1 */
 void TaskB(void);
 

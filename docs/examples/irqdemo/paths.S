@@ -121,7 +121,7 @@ Yield:
         .size   Yield, . - Yield
 
         .balign 4
-        .global CallBlocked
+        .global CallBlocked             ! a literal call, so that only Blocked is known to run with BL=1
         .type   CallBlocked, @function
 CallBlocked:
         sts.l   pr, @-r15
@@ -131,7 +131,8 @@ CallBlocked:
         mov.l   p_bl, r1
         or      r1, r0
         ldc     r0, sr                  ! BL=1
-        jsr     @r4
+        mov.l   p_blocked, r0
+        jsr     @r0
         nop
         ldc     r8, sr
         mov.l   @r15+, r8
@@ -165,3 +166,4 @@ p_sr_blocked:   .long 0x700000F0
 p_tail_target:  .long TailTarget
 p_other_stack:  .long OtherStack
 p_bl:           .long 0x10000000
+p_blocked:      .long Blocked
