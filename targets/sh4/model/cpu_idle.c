@@ -52,26 +52,30 @@ static void repeat(struct sh4_cpu *cpu, const struct moment *m)
     cpu->cycle += times * period;
 }
 
-/* Single-steps a little way looking for such a loop. True: it was one. */
-static bool look(struct sh4_cpu *cpu)
+enum verdict { IS_LOOP, NO_LOOP, RAN_OUT };
+
+/* Single-steps a little way looking for such a loop. */
+static enum verdict look(struct sh4_cpu *cpu)
 {
     struct moment m;
     take(cpu, &m);
-    for (unsigned i = 0; i < MAX_UNITS && cpu->cycle < cpu->until && !cpu->stop; i++) {
+    for (unsigned i = 0; i < MAX_UNITS; i++) {
+        if (cpu->cycle >= cpu->until || cpu->stop)
+            return RAN_OUT;
         if (sh4_events_pending(cpu) || cpu->asleep)
-            return false;
+            return NO_LOOP;
         sh4_exec_unit(cpu);
         if (cpu->fast->effects != m.effects)
-            return false;
+            return NO_LOOP;
         if (cpu->pc != pc_of(&m))
             continue;
         if (same(cpu, &m)) {
             repeat(cpu, &m);
-            return true;
+            return IS_LOOP;
         }
         take(cpu, &m); /* the first pass may differ from the rest */
     }
-    return false;
+    return NO_LOOP;
 }
 
 void sh4_skip_idle(struct sh4_cpu *cpu)
@@ -79,11 +83,16 @@ void sh4_skip_idle(struct sh4_cpu *cpu)
     struct sh4_fast *f = cpu->fast;
     if (cpu->cycle < f->next_look || cpu->cfg.no_fast_path || cpu->cfg.flat)
         return;
-    if (look(cpu)) {
+    switch (look(cpu)) {
+    case IS_LOOP:
         f->look_pause = FIRST_PAUSE;
         f->next_look = 0;
-        return;
+        break;
+    case RAN_OUT: /* says nothing: while the wire scans, runs are shorter than some polling loops take to be known */
+        break;
+    case NO_LOOP:
+        f->look_pause = f->look_pause < LONGEST_PAUSE ? f->look_pause * 2 + FIRST_PAUSE : LONGEST_PAUSE;
+        f->next_look = cpu->cycle + f->look_pause;
+        break;
     }
-    f->look_pause = f->look_pause < LONGEST_PAUSE ? f->look_pause * 2 + FIRST_PAUSE : LONGEST_PAUSE;
-    f->next_look = cpu->cycle + f->look_pause;
 }
