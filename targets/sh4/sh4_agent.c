@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "probe/base/bytes.h"
 #include "probe/base/util.h"
 #include "targets/sh4/regs.h"
 #include "targets/sh4/sh4_priv.h"
@@ -512,4 +513,14 @@ int sh4_agent_sync_caches(struct sh4_target *t, uint32_t addr, size_t len, struc
     struct sh4_request req = poke_request(a, SH4_CCR, a->st4, ccr | REG_MASK(SH4_CCR_ICI));
     req.routine += sh4_agent_uncached(t);
     return sh4_agent_run(t, &req, 1, err);
+}
+
+void sh4_agent_place(uint32_t base, int big, uint8_t *out)
+{
+    const struct sh4_agent_layout *a = &sh4_agent_ram;
+    memcpy(out, a->code[big != 0], a->size);
+    for (size_t i = 0; i < a->nrelocs; i++) {
+        uint8_t *w = out + a->relocs[i];
+        put32(w, get32(w, big) + base - a->base, big);
+    }
 }

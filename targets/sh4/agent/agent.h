@@ -24,6 +24,12 @@ extern const struct sh4_agent_layout sh4_agent_ase;
 /* In RAM, any 1 KB aligned address; what a program links in or a loader puts there. */
 extern const struct sh4_agent_layout sh4_agent_ram;
 
+/* sh4_agent_place - the RAM layout's image for another base
+ * base   multiple of 1 KB, in P1
+ * big    byte order
+ * out    sh4_agent_ram.size bytes */
+void sh4_agent_place(uint32_t base, int big, uint8_t *out);
+
 /* Words of the protocol. */
 #define SH4_AGENT_POLL 0x0000005Au  /* host: anything to say? */
 #define SH4_AGENT_HALT 0x0000005Bu  /* host, to a range step under way: stop it */

@@ -42,6 +42,9 @@
 .endif
         .endm
 
+.if ASE == 0
+        .balign 1024                    ! the word that says "halted" is the base with the version in its low bits
+.endif
 kern_base:
 .if ASE
         mov.l   l_r0,r15
