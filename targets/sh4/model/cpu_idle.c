@@ -20,6 +20,7 @@ static void take(struct sh4_cpu *cpu, struct moment *m)
 {
     sh4_blocks_fold(cpu);
     memcpy(m->regs, cpu, sizeof m->regs);
+    sh4_pipe_settle(&cpu->fast->pipe);
     m->pipe = cpu->fast->pipe;
     m->redirected = cpu->fast->fetch_redirected;
     m->effects = cpu->fast->effects;
@@ -28,9 +29,10 @@ static void take(struct sh4_cpu *cpu, struct moment *m)
     memcpy(m->total, cpu->total, sizeof m->total);
 }
 
-static bool same(const struct sh4_cpu *cpu, const struct moment *m)
+static bool same(struct sh4_cpu *cpu, const struct moment *m)
 {
-    const struct sh4_fast *f = cpu->fast;
+    struct sh4_fast *f = cpu->fast;
+    sh4_pipe_settle(&f->pipe);
     return memcmp(cpu, m->regs, sizeof m->regs) == 0 && memcmp(&f->pipe, &m->pipe, sizeof f->pipe) == 0 &&
            f->fetch_redirected == m->redirected && f->dead == m->dead;
 }

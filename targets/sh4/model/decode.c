@@ -50,6 +50,7 @@ void sh4_blocks_line_changed(struct sh4_cpu *cpu, unsigned i) { cpu->fast->block
 
 static unsigned hash_pipe(const struct sh4_pipe *p)
 {
+    _Static_assert(sizeof *p % 8 == 0, "hashed by 8 bytes");
     uint64_t w[sizeof *p / 8], h = 0x9E3779B97F4A7C15u;
     memcpy(w, p, sizeof w);
     for (unsigned i = 0; i < sizeof w / sizeof *w; i++)
@@ -60,10 +61,11 @@ static unsigned hash_pipe(const struct sh4_pipe *p)
 uint32_t sh4_state_intern(struct sh4_cpu *cpu, const struct sh4_pipe *p, bool *flushed)
 {
     struct sh4_blocks *b = cpu->fast->blocks;
-    struct sh4_pipe copy = *p; /* p may point into the table that is flushed */
-    unsigned h = hash_pipe(p);
+    struct sh4_pipe copy = *p;
+    sh4_pipe_settle(&copy);
+    unsigned h = hash_pipe(&copy);
     for (; b->bucket[h]; h = (h + 1) % STATE_BUCKETS)
-        if (memcmp(&b->state[b->bucket[h]], p, sizeof *p) == 0)
+        if (memcmp(&b->state[b->bucket[h]], &copy, sizeof copy) == 0)
             return b->bucket[h];
     if (b->nstates == MAX_STATES) {
         flush_tables(cpu);

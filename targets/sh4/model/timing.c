@@ -258,7 +258,7 @@ static void set_fpu(struct sh4_tdesc *d, enum sh4_insn_id id, uint16_t opcode)
     if (fpu_store(id))
         d->store = d->src & FR_BITS;
     if (id == SH4_FADD_DRM_DRN || id == SH4_FSUB_DRM_DRN || id == SH4_FMUL_DRM_DRN)
-        d->war = (uint32_t)(d->src >> 16) & 0xFFFF;
+        d->war = (uint16_t)(d->src >> 16);
     if (id == SH4_FTRC_FRM_FPUL)
         d->dst[0].slack = 0x80; /* bypass to STS FPUL only */
     d->sts_fpul = id == SH4_STS_FPUL_RN || id == SH4_STS_L_FPUL_DEC;
@@ -306,21 +306,32 @@ void sh4_pipe_reset(struct sh4_pipe *p)
     p->open = PIPE_EMPTY;
 }
 
-/* Let `cycles` pass: ready times saturate at 0, where slack no longer means anything. */
+static unsigned pending(const struct sh4_pipe *p, unsigned r)
+{
+    return p->ready[r] > p->base ? (unsigned)(p->ready[r] - p->base) : 0;
+}
+
+void sh4_pipe_settle(struct sh4_pipe *p)
+{
+    for (unsigned r = 0; r < SH4_NRES; r++) {
+        p->ready[r] = (uint16_t)(p->ready[r] > p->base ? p->ready[r] - p->base : 0);
+        p->slack[r] = p->ready[r] ? p->slack[r] : 0;
+    }
+    p->war_until = (uint16_t)(p->war_until > p->base ? p->war_until - p->base : 0);
+    p->war = p->war_until ? p->war : 0;
+    p->base = 0;
+}
+
 static void advance(struct sh4_pipe *p, unsigned cycles)
 {
-    uint8_t c = (uint8_t)(cycles > 255 ? 255 : cycles);
-    sh4_v64 by = c - (sh4_v64){ 0 };
-    p->ready = (p->ready - by) & (sh4_v64)(p->ready > by);
-    p->slack &= (sh4_v64)(p->ready != 0);
-    p->war_for = p->war_for > c ? (uint8_t)(p->war_for - c) : 0;
-    if (!p->war_for)
-        p->war = 0;
+    p->base = (uint16_t)(p->base + cycles);
+    if (p->base > 0xF000) /* no single step is near 0xFFF cycles long */
+        sh4_pipe_settle(p);
 }
 
 static unsigned usable_in(const struct sh4_pipe *p, const struct sh4_tdesc *d, unsigned r)
 {
-    unsigned ready = p->ready[r], slack = p->slack[r];
+    unsigned ready = pending(p, r), slack = p->slack[r];
     if (!ready)
         return 0;
     if (slack & 0x80)
@@ -344,7 +355,7 @@ static unsigned operands_in(const struct sh4_pipe *p, const struct sh4_tdesc *d,
         }
     }
     for (unsigned i = 0; d->waw && i < d->ndst; i++) {
-        unsigned r = d->dst[i].res, ready = p->ready[r], own = d->dst[i].latency;
+        unsigned r = d->dst[i].res, ready = pending(p, r), own = d->dst[i].latency;
         if (!(d->waw >> r & 1))
             continue;
         own -= d->dst[i].slack & 0x7F;
@@ -354,8 +365,9 @@ static unsigned operands_in(const struct sh4_pipe *p, const struct sh4_tdesc *d,
             need = ready - own;
             *fpu = true;
         }
-        if (p->war_for > need && r >= RES_FR0 && r < RES_XF0 && p->war >> (r - RES_FR0) & 1) {
-            need = p->war_for;
+        unsigned war = p->war_until > p->base ? (unsigned)(p->war_until - p->base) : 0;
+        if (war > need && r >= RES_FR0 && r < RES_XF0 && p->war >> (r - RES_FR0) & 1) {
+            need = war;
             *fpu = true;
         }
     }
@@ -365,15 +377,16 @@ static unsigned operands_in(const struct sh4_pipe *p, const struct sh4_tdesc *d,
 static void write_results(struct sh4_pipe *p, const struct sh4_tdesc *d)
 {
     for (unsigned i = 0; i < d->ndst; i++) {
-        p->ready[d->dst[i].res] = d->dst[i].latency;
-        p->slack[d->dst[i].res] = d->dst[i].latency ? d->dst[i].slack : 0;
+        p->ready[d->dst[i].res] = (uint16_t)(p->base + d->dst[i].latency);
+        p->slack[d->dst[i].res] = d->dst[i].slack;
     }
     if (d->war) {
         p->war = d->war;
-        p->war_for = 2;
+        p->war_until = (uint16_t)(p->base + 2);
     }
     for (unsigned i = 0; d->swap_banks && i < 16; i++) {
-        uint8_t r = p->ready[RES_FR0 + i], s = p->slack[RES_FR0 + i];
+        uint16_t r = p->ready[RES_FR0 + i];
+        uint8_t s = p->slack[RES_FR0 + i];
         p->ready[RES_FR0 + i] = p->ready[RES_XF0 + i];
         p->slack[RES_FR0 + i] = p->slack[RES_XF0 + i];
         p->ready[RES_XF0 + i] = r;

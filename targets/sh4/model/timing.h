@@ -1,7 +1,7 @@
 /* SH-4 pipeline time: two-way in-order issue, latencies, unit occupancy, branch costs.
  *
- * The whole state is struct sh4_pipe, times relative to a base cycle, so that equal situations are equal
- * bytes: block timing is memoised on it. Cache misses and other waits freeze the whole pipeline; they only
+ * The whole state is struct sh4_pipe; sh4_pipe_settle makes equal situations equal bytes, and block timing
+ * is memoised on that. Cache misses and other waits freeze the whole pipeline; they only
  * add to the clock and never enter this state. Pure functions.
  * Sources: reference sections 5.1-5.5 (GCC's sh4.md and sh_adjust_cost, SH7750 manual table 8.2, figure 8.3). */
 #ifndef TARGETS_SH4_MODEL_TIMING_H
@@ -19,16 +19,15 @@ enum sh4_resource {
     SH4_NRES
 };
 
-typedef uint8_t sh4_v64 __attribute__((vector_size(64)));
-
 enum { PIPE_EMPTY = 0xFF }; /* nothing issued in the base cycle yet; else the group of its one instruction */
 struct sh4_pipe {
-    sh4_v64 ready; /* cycles from base until usable by the most demanding consumer */
-    sh4_v64 slack; /* cycles ordinary consumers may use it earlier */
-    uint32_t war;  /* FR registers a double FADD/FSUB/FMUL still reads ... */
-    uint8_t war_for; /* ... for so many cycles */
-    uint8_t open;  /* PIPE_EMPTY, or group of the instruction that may still find a partner */
-    uint8_t pad[58];
+    uint16_t ready[SH4_NRES]; /* time from which usable by the most demanding consumer; <= base: at once */
+    uint8_t slack[SH4_NRES];  /* cycles ordinary consumers may use it earlier */
+    uint16_t base;            /* now; moves on with every instruction and is brought back to 0 in time */
+    uint16_t war_until;       /* until when ... */
+    uint16_t war;             /* ... a double FADD/FSUB/FMUL still reads these FR registers */
+    uint8_t open;             /* PIPE_EMPTY, or group of the instruction that may still find a partner */
+    uint8_t pad;
 };
 
 /* What issuing one instruction or finishing a branch took. All cycles. */
@@ -45,7 +44,7 @@ struct sh4_tdesc {
     uint64_t strict;         /* of those, read by a consumer that gets no slack */
     uint64_t store;          /* FR read by an FMOV store: one cycle later than by arithmetic */
     uint64_t waw;            /* FR/FPUL written: not before an older, slower result */
-    uint32_t war;
+    uint16_t war;
     uint8_t ndst, group, issue, branch_taken; /* branch_taken: cycles to the target's issue; 0: no branch */
     struct { uint8_t res, latency, slack; } dst[12];
     bool fpu, branch, call, sts_fpul, swap_banks;
@@ -64,6 +63,8 @@ const struct sh4_tdesc *sh4_tdesc_get(struct sh4_tdesc_cache *c, uint16_t opcode
 
 /* sh4_pipe_reset - everything ready, nothing issued. */
 void sh4_pipe_reset(struct sh4_pipe *p);
+/* sh4_pipe_settle - the same state with base 0 and nothing that no longer matters: comparable as bytes. */
+void sh4_pipe_settle(struct sh4_pipe *p);
 /* sh4_pipe_issue - the next instruction in program order; adds to *t. */
 void sh4_pipe_issue(struct sh4_pipe *p, const struct sh4_tdesc *d, struct sh4_time *t);
 /* sh4_pipe_redirect - a taken branch: its target is the next instruction
