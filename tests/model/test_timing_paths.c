@@ -12,7 +12,7 @@
 #include "probe/base/bytes.h"
 #include "probe/base/util.h"
 #include "targets/sh4/isa.h"
-#include "targets/sh4/model/cpu_internal.h"
+#include "targets/sh4/model/decode.h"
 
 enum { RAM_SIZE = 64 << 10, ROM_SIZE = 4096 };
 #define RAM_BASE 0x0C000000u
@@ -21,6 +21,7 @@ enum { RAM_SIZE = 64 << 10, ROM_SIZE = 4096 };
 struct machine {
     struct sh4_cpu cpu;
     struct sh4_mmu mmu;
+    struct sh4_ubc ubc;
     uint8_t ram[RAM_SIZE], rom[ROM_SIZE];
     uint32_t io;     /* what a device register holds; changes with every access */
     uint32_t steady; /* another, which only the test changes */
@@ -133,6 +134,8 @@ static void machine_init(struct machine *m, bool big, bool slow, bool fpu7091)
     assert_int_equal(sh4_cpu_init(&m->cpu, &cfg, &bus), 0);
     sh4_mmu_init(&m->mmu, &m->cpu.ccn);
     m->cpu.mmu = &m->mmu;
+    sh4_ubc_reset(&m->ubc);
+    m->cpu.ubc = &m->ubc;
     m->io = 1;
 }
 
@@ -172,6 +175,7 @@ static void same_state(struct fixture *fx, const char *where)
     sh4_pipe_settle(&b->fast->pipe);
     assert_memory_equal(&a->fast->pipe, &b->fast->pipe, sizeof a->fast->pipe);
     assert_int_equal(a->fast->dead, b->fast->dead);
+    assert_memory_equal(&fx->m[0].ubc, &fx->m[1].ubc, sizeof fx->m[0].ubc);
     assert_int_equal(fx->m[0].io, fx->m[1].io);
 }
 
@@ -186,6 +190,8 @@ static void disturb(struct fixture *fx, bool big)
     bool patch = one_in(fx, 4), ase = one_in(fx, 20), wake = one_in(fx, 4), unblock = one_in(fx, 2), fp = one_in(fx, 2);
     bool jump = one_in(fx, 3), user = one_in(fx, 12);
     uint32_t go = (one_in(fx, 5) ? 0xAC000000 : one_in(fx, 5) ? 0xFC000000 : 0x8C000000) + (rnd(fx) & 0xFFFE);
+    uint32_t bar[2] = { random_pointer(fx) + (one_in(fx, 3) ? 2 : 0), random_pointer(fx) }, bbr = rnd(fx), bam = rnd(fx);
+    bool arm = one_in(fx, 6), disarm = one_in(fx, 4);
     uint32_t fpscr = rnd(fx) & 0x3F0003, count = 0xC000 | rnd(fx) % 0x2A;
     for (unsigned k = 0; k < 2; k++) {
         struct machine *m = &fx->m[k];
@@ -202,6 +208,13 @@ static void disturb(struct fixture *fx, bool big)
             sh4_set_sr(&m->cpu, user ? 0 : (sh4_get_sr(&m->cpu) & ~(SR_BL | SR_FD | 0xF0u)) | SR_MD);
         if (fp)
             sh4_set_fpscr(&m->cpu, fpscr);
+        for (unsigned i = 0; (arm || disarm) && i < 2; i++) {
+            sh4_ubc_write(&m->ubc, 0xFF200000 + 12 * i, bar[i]);
+            sh4_ubc_write(&m->ubc, 0xFF200004 + 12 * i, (bam >> 8 * i & 0xB & (bam >> 16)) | 4);
+            sh4_ubc_write(&m->ubc, 0xFF200008 + 12 * i, arm ? bbr >> 8 * i & 0x3C : 0);
+            sh4_ubc_write(&m->ubc, 0xFF200020, bbr >> 16 & 0x448);
+            sh4_cpu_ubc_armed(&m->cpu, m->ubc.armed);
+        }
         if (jump)
             m->cpu.pc = go;
         if (ase)
@@ -212,7 +225,16 @@ static void disturb(struct fixture *fx, bool big)
     }
 }
 
-static void run_pair(struct fixture *fx, uint64_t seed, bool big)
+/* Tables so small that they are flushed all the time. */
+static void cramp(struct sh4_cpu *cpu)
+{
+    cpu->fast->blocks->max_blocks = 24;
+    cpu->fast->blocks->max_ops = 256;
+    cpu->fast->blocks->max_recs = 20;
+    cpu->fast->blocks->max_states = 12;
+}
+
+static void run_pair(struct fixture *fx, uint64_t seed, bool big, bool cramped)
 {
     fx->seed = seed;
     struct machine *a = &fx->m[0], *b = &fx->m[1];
@@ -228,6 +250,8 @@ static void run_pair(struct fixture *fx, uint64_t seed, bool big)
         machine_init(&fx->m[k], big, k == 1, seed & 1);
         memcpy(fx->m[k].cpu.aseram, aseram, sizeof aseram);
     }
+    if (cramped)
+        cramp(&a->cpu);
     char where[64];
     for (unsigned slice = 0; slice < 60; slice++) {
         uint64_t until = a->cpu.cycle + 1 + rnd(fx) % (one_in(fx, 8) ? 20000 : 600);
@@ -248,12 +272,18 @@ static void random_programs__blocks_and_steps__agree_in_everything(void **state)
     struct fixture *fx = *state;
     const char *n = getenv("SH4_PATHS"); /* more programs, for a long run */
     for (uint64_t seed = 1; seed <= (n ? strtoull(n, NULL, 0) : 150); seed++)
-        run_pair(fx, seed, false);
+        run_pair(fx, seed, false, false);
 }
 static void random_programs__big_endian__agree_in_everything(void **state)
 {
     for (uint64_t seed = 1001; seed <= 1060; seed++)
-        run_pair(*state, seed, true);
+        run_pair(*state, seed, true, false);
+}
+
+static void random_programs__tables_that_overflow__agree_in_everything(void **state)
+{
+    for (uint64_t seed = 2001; seed <= 2040; seed++)
+        run_pair(*state, seed, false, true);
 }
 
 /* ---- waiting loops ---- */
@@ -315,6 +345,7 @@ int main(void)
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(random_programs__blocks_and_steps__agree_in_everything),
         cmocka_unit_test(random_programs__big_endian__agree_in_everything),
+        cmocka_unit_test(random_programs__tables_that_overflow__agree_in_everything),
         cmocka_unit_test(waiting__any_loop__skipped_to_the_cycle),
     };
     return cmocka_run_group_tests(tests, setup, teardown);

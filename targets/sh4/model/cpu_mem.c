@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "probe/base/bytes.h"
-#include "targets/sh4/model/cpu_internal.h"
+#include "targets/sh4/model/decode.h"
 
 /* ---- physical memory ---- */
 
@@ -527,7 +527,11 @@ bool sh4_mem_movca(struct sh4_cpu *cpu, uint32_t vaddr, uint32_t value)
 /* Where an access goes if that is a matter of plain memory without a fault; ROUTE_FAULT otherwise. */
 static struct dest quick_dest(struct sh4_cpu *cpu, uint32_t vaddr, unsigned size, bool write)
 {
+    const struct sh4_blocks *t = cpu->fast->blocks;
     struct dest d = { .route = ROUTE_FAULT };
+    for (unsigned i = 0; i < t->noperand; i++)
+        if (((vaddr ^ t->operand[i].addr) & ~t->operand[i].ignore) == 0)
+            return d;
     if (vaddr & (size - 1) || (vaddr >> 31 && !(cpu->sr_rest & SR_MD)))
         return d;
     if (vaddr >> 30 != 2 && cpu->ccn.mmucr & MMUCR_AT && cpu->mmu)

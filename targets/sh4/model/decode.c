@@ -32,6 +32,10 @@ int sh4_blocks_new(struct sh4_cpu *cpu)
     b->dirty = NULL;
     memset(b->odd_fetches, 0, sizeof b->odd_fetches);
     b->next_way = 0;
+    b->max_blocks = MAX_BLOCKS;
+    b->max_ops = MAX_OPS;
+    b->max_recs = MAX_RECS;
+    b->max_states = MAX_STATES;
     b->labels = sh4_fast_labels(cpu->cfg.big);
     cpu->fast->blocks = b;
     flush_tables(cpu);
@@ -67,7 +71,7 @@ uint32_t sh4_state_intern(struct sh4_cpu *cpu, const struct sh4_pipe *p, bool *f
     for (; b->bucket[h]; h = (h + 1) % STATE_BUCKETS)
         if (memcmp(&b->state[b->bucket[h]], &copy, sizeof copy) == 0)
             return b->bucket[h];
-    if (b->nstates == MAX_STATES) {
+    if (b->nstates == b->max_states) {
         flush_tables(cpu);
         *flushed = true;
         h = hash_pipe(&copy);
@@ -254,7 +258,7 @@ struct block *sh4_find_block(struct sh4_cpu *cpu, struct dline *l, unsigned mode
     uint16_t code[17] = { 0 };
     if (l->block[mode][start])
         return &t->block[l->block[mode][start]];
-    if (t->nblocks == MAX_BLOCKS || t->nops > MAX_OPS - 64) {
+    if (t->nblocks == t->max_blocks || t->nops > t->max_ops - 64) {
         flush_tables(cpu);
         return NULL;
     }
@@ -330,7 +334,7 @@ struct trec *sh4_find_rec(struct sh4_cpu *cpu, struct block *b, uint32_t state)
             b->rec = r;
             return r;
         }
-    if (t->nrecs == MAX_RECS) {
+    if (t->nrecs == t->max_recs) {
         flush_tables(cpu);
         return NULL;
     }

@@ -68,7 +68,14 @@ struct dline {
 enum { DLINE_SETS = 512, DLINE_WAYS = 4, MAX_BLOCKS = 16384, MAX_OPS = 131072, MAX_RECS = 32768, MAX_STATES = 8192,
        STATE_BUCKETS = 16384 };
 
+/* Addresses a user break channel may match: those equal to `addr` but for the bits in `ignore`. */
+struct watch {
+    uint32_t addr, ignore;
+};
+
 struct sh4_blocks {
+    struct watch insn[2], operand[2]; /* from the UBC: what they cover is left to the single-step path */
+    unsigned ninsn, noperand;
     const int32_t *labels;         /* by sh4_insn_id and fast_op */
     struct trec *current;          /* record of the block under way */
     struct trec *dirty;
@@ -76,6 +83,7 @@ struct sh4_blocks {
     uint64_t odd_fetches[LINE_KINDS];
     uint32_t ipoison[8], rpoison[8], wpoison[8]; /* by address bits 31-29: 0 where the fast check holds */
     unsigned nblocks, nops, nrecs, nstates;
+    unsigned max_blocks, max_ops, max_recs, max_states; /* the table sizes; tests make them smaller */
     unsigned next_way;
     struct dline line[DLINE_SETS][DLINE_WAYS];
     struct block block[MAX_BLOCKS];

@@ -25,6 +25,46 @@ static unsigned mode_of(const struct sh4_cpu *cpu)
     return fp + (cpu->sr_rest & SR_MD ? 0 : 5);
 }
 
+/* ---- user breaks: blocks and operands they may concern are not ours ---- */
+
+static uint32_t ignored_bits(uint8_t bamr)
+{
+    switch ((bamr >> 1 & 4) | (bamr & 3)) {
+    case 0: return 0;
+    case 1: return 0x3FF;
+    case 2: return 0xFFF;
+    case 4: return 0xFFFF;
+    case 5: return 0xFFFFF;
+    default: return 0xFFFFFFFF;
+    }
+}
+
+static void set_watches(struct sh4_cpu *cpu)
+{
+    struct sh4_blocks *t = cpu->fast->blocks;
+    t->ninsn = t->noperand = 0;
+    for (unsigned i = 0; cpu->ubc_armed && cpu->ubc && i < 2; i++) {
+        const struct sh4_ubc_channel *c = &cpu->ubc->ch[i];
+        struct watch w = { c->bar, ignored_bits(c->bamr) };
+        if (c->bbr & 0x10)
+            t->insn[t->ninsn++] = w;
+        w.ignore |= 7; /* whatever the access size */
+        if (c->bbr & 0x20)
+            t->operand[t->noperand++] = w;
+    }
+}
+
+/* May an instruction from pc to last (addresses, less than 1 KB apart) match? */
+static bool insn_watched(const struct sh4_blocks *t, uint32_t pc, uint32_t last)
+{
+    for (unsigned i = 0; i < t->ninsn; i++) {
+        const struct watch *w = &t->insn[i];
+        if (((pc ^ w->addr) & ~w->ignore) == 0 || ((last ^ w->addr) & ~w->ignore) == 0 || w->addr - pc <= last - pc)
+            return true;
+    }
+    return false;
+}
+
 /* Which 512 MB segments the inline checks may answer for. CCR, SR and MMUCR change only outside. */
 static void set_poison(struct sh4_cpu *cpu)
 {
@@ -37,7 +77,7 @@ static void set_poison(struct sh4_cpu *cpu)
         bool p1 = s == 4, cacheable = s != 5 && s != 7, reachable = !(user && s >= 4) && (!at || p1);
         bool wt = p1 ? !(ccr & CCR_CB) : ccr & CCR_WT;
         t->ipoison[s] = plain_ic && cacheable && reachable ? 0 : POISON >> 1;
-        t->rpoison[s] = plain_oc && cacheable && reachable ? 0 : POISON >> 1;
+        t->rpoison[s] = plain_oc && cacheable && reachable && !t->noperand ? 0 : POISON >> 1;
         t->wpoison[s] = t->rpoison[s] || wt ? POISON >> 1 : 0;
     }
 }
@@ -118,6 +158,8 @@ static __attribute__((noinline)) struct block *find_block(struct sh4_cpu *cpu, u
     bool user = mode >= 5, at = cpu->ccn.mmucr & MMUCR_AT && cpu->mmu;
     if (pc & 1 || (pc >> 31 && user) || cpu->ccn.ccr & CCR_IIX)
         return NULL;
+    if (insn_watched(cpu->fast->blocks, pc, pc))
+        return NULL; /* breaks before the fetch: no fill */
     if (pc >> 24 == ASERAM_AREA)
         return uncached_block(cpu, pc, mode);
     if (pc >= 0xE0000000u || (at && pc >> 30 != 2))
@@ -169,8 +211,9 @@ const int32_t *sh4_fast_labels(bool big) { return big ? run_be(NULL, 0) : run_le
 
 void sh4_run_blocks(struct sh4_cpu *cpu, uint64_t until)
 {
-    if (cpu->ubc_armed || cpu->cfg.flat)
+    if (cpu->cfg.flat)
         return;
+    set_watches(cpu);
     set_poison(cpu);
     if (cpu->cfg.big)
         run_be(cpu, until);
