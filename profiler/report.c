@@ -8,7 +8,7 @@
 
 #include "profiler/report_priv.h"
 
-enum { COUNT_COLUMNS = 6, PERCENT_COLUMNS = 5, LINE_COLUMNS = 4 };
+enum { COUNT_COLUMNS = 6, PERCENT_COLUMNS = 5, CACHE_COLUMNS = 5 };
 
 static const struct {
     const char *name;
@@ -52,7 +52,7 @@ static int compare_by(const struct profile_function *a, const struct profile_fun
     case REPORT_SORT_C2:          return -compare(a->c2, b->c2);
     case REPORT_SORT_C2_CHILDREN: return -compare(a->c2_children, b->c2_children);
     case REPORT_SORT_CACHE_LINE:  return compare(a->cache_line, b->cache_line);
-    case REPORT_SORT_NAME:        return strcmp(a->name, b->name);
+    case REPORT_SORT_NAME:        return strcmp(report_shown_name(a), report_shown_name(b));
     case REPORT_SORT_ADDRESS:     return compare(a->low, b->low);
     default:                      return -compare(a->c1, b->c1);
     }
@@ -92,7 +92,7 @@ static void head(const struct profile *p, struct report_line *l, const struct te
         line_cell(l, "C2", COUNT_COLUMNS);
         line_cell(l, "C2+ch", COUNT_COLUMNS);
     }
-    line_cell(l, "line", LINE_COLUMNS);
+    line_cell(l, "cache", CACHE_COLUMNS);
     line_add(l, "  function");
     line_end(l, out);
 }
@@ -113,7 +113,7 @@ static void cells(const struct profile *p, const struct profile_function *f, str
     }
     if (f->cache_line != PROFILE_NOT_CACHED)
         snprintf(line, sizeof line, "%u", f->cache_line);
-    line_cell(l, line, LINE_COLUMNS);
+    line_cell(l, line, CACHE_COLUMNS);
 }
 
 static void row(const struct profile *p, const struct report_options *o, const struct profile_function *f,
@@ -124,8 +124,7 @@ static void row(const struct profile *p, const struct report_options *o, const s
         line_escape(l, REPORT_RED);
     cells(p, f, l);
     line_add(l, f->doubtful ? " ?" : "  ");
-    const char *full = f->qualified && *f->qualified ? f->qualified : f->name;
-    line_add(l, report_name(full, report_width(o) - l->columns, name, sizeof name));
+    line_add(l, report_name(report_shown_name(f), report_width(o) - l->columns, name, sizeof name));
     if (o->color && f->doubtful)
         line_escape(l, REPORT_PLAIN);
     line_end(l, out);

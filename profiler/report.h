@@ -22,7 +22,7 @@ enum report_sort {
 
 /* Zero is a good default. */
 struct report_options {
-    unsigned width;          /* columns; 0: 80. At least 40. */
+    unsigned width;          /* columns; 0: 80. At least 64. */
     bool color;              /* ANSI: doubtful values red; only for a terminal that wants it */
     bool ascii;              /* tree without box-drawing characters */
     enum report_sort sort;

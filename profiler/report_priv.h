@@ -4,7 +4,7 @@
 
 #include "profiler/report.h"
 
-enum { REPORT_WIDTH = 80, REPORT_WIDTH_MIN = 40, REPORT_LINE_BYTES = 1024 };
+enum { REPORT_WIDTH = 80, REPORT_WIDTH_MIN = 64, REPORT_LINE_BYTES = 1024 };
 
 /* One line being put together; text beyond its capacity is dropped, never overrun. */
 struct report_line {
@@ -26,6 +26,9 @@ void line_end(struct report_line *l, const struct text_sink *out);
 
 unsigned report_width(const struct report_options *o);
 bool report_has_counter(const struct profile *p, int i);
+
+/* The name people see: qualified where others have the same. */
+const char *report_shown_name(const struct profile_function *f);
 
 /* "C1 elapsed-time (cycles), C2 icache-miss (count)"; nothing for a statistical profile. */
 void report_legend(const struct profile *p, const struct text_sink *out);

@@ -18,6 +18,11 @@ bool report_has_counter(const struct profile *p, int i)
     return p->info.counter[i].code || p->info.counter[i].name || (i ? p->total_c2 : p->total_c1);
 }
 
+const char *report_shown_name(const struct profile_function *f)
+{
+    return f->qualified && *f->qualified ? f->qualified : f->name;
+}
+
 void report_legend(const struct profile *p, const struct text_sink *out)
 {
     bool any = false;

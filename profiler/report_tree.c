@@ -130,7 +130,6 @@ static void row(const struct tree *t, uint32_t node, uint32_t level, struct repo
 {
     const struct profile_node *n = &t->p->nodes[node];
     const struct profile_function *f = &t->p->functions[n->function];
-    const char *full = f->qualified && *f->qualified ? f->qualified : f->name;
     char name[REPORT_LINE_BYTES];
     bool red = t->o->color && n->doubtful;
     if (red)
@@ -140,7 +139,7 @@ static void row(const struct tree *t, uint32_t node, uint32_t level, struct repo
     if (red)
         line_escape(l, REPORT_PLAIN);
     indent(t, level, report_width(t->o) - l->columns, l);
-    line_add(l, report_name(full, report_width(t->o) - l->columns, name, sizeof name));
+    line_add(l, report_name(report_shown_name(f), report_width(t->o) - l->columns, name, sizeof name));
     line_end(l, t->out);
 }
 

@@ -8,8 +8,12 @@
 
 #include "probe/base/util.h"
 #include "profiler/calltree.h"
+#include "profiler/filter.h"
 #include "profiler/recording.h"
 #include "profiler/recording_format.h"
+#include "profiler/report.h"
+#include "profiler/report_json.h"
+#include "tests/profiler/sample.h"
 #include "tests/profiler/sink.h"
 
 enum { MANY = 3 * RECORDING_BLOCK_EVENTS + 100 };
@@ -166,14 +170,14 @@ static void recording__cut_at_every_length__blocks_before_it_are_used(void **sta
     struct event *e = random_events(MANY, 4), *back = calloc(MANY + 1, sizeof *back);
     write_file(path, e, MANY);
     uint8_t *data = load(path, &len);
-    for (size_t n = 0; n < len; n += n < 600 || n > len - 300 ? 1 : 211) {
+    for (size_t n = 0; n < len; n += n < 400 || n > len - 150 ? 1 : len / 97) {
         struct recording *r = NULL;
         struct err err = { .code = ERR_OK };
         uint8_t *exact = malloc(n ? n : 1);
         memcpy(exact, data, n);
         if (recording_open_bytes(exact, n, &r, &err) < 0) {
             assert_int_equal(err.code, ERR_FORMAT);
-            assert_true(n < 600);
+            assert_true(n < 400);
         } else {
             size_t got = read_all(r, back, MANY + 1);
             assert_true(got == MANY || got % RECORDING_BLOCK_EVENTS == 0);
@@ -324,6 +328,63 @@ static void recording__no_recording__refused(void **state)
     assert_true(recording_is((const uint8_t *)"PROBEREC", 8));
 }
 
+/* Everything a run shows can be computed again from its recording. */
+static void replay_into(struct recording *r, struct memory_sink *json, struct memory_sink *tree)
+{
+    struct event events[7];
+    struct symbols *s;
+    struct calltree *t;
+    struct profile *p;
+    struct filter f;
+    size_t n_all, at = 0;
+    int n;
+    const struct event *all = sample_events(&n_all);
+    assert_int_equal(symbols_open(FIXTURES "small-le.elf", &s, NULL), 0);
+    assert_int_equal(calltree_new(&(struct calltree_config){ .resolve = symbols_range, .resolve_ctx = s }, &t, NULL), 0);
+    filter_init(&f, &(struct filter_config){ .exclude_interrupts = true });
+    for (;;) {
+        n = r ? recording_read(r, events, 7, NULL) : (int)(n_all - at < 7 ? n_all - at : 7);
+        if (n <= 0)
+            break;
+        if (!r)
+            memcpy(events, all + at, (size_t)n * sizeof *events);
+        at += (size_t)n;
+        calltree_feed(t, events, filter_events(&f, events, (size_t)n));
+    }
+    assert_int_equal(at, n_all);
+    assert_int_equal(profile_build(t, s, NULL, &p, NULL), 0);
+    report_json(p, sink_to(json));
+    report_tree(p, &(struct report_options){ 0 }, sink_to(tree));
+    profile_free(p);
+    calltree_free(t);
+    symbols_close(s);
+}
+
+static void recording__replayed__same_result_as_live(void **state)
+{
+    (void)state;
+    size_t n;
+    char *folder = temp_folder(), *path = temp_path(folder, "run.rec");
+    struct memory_sink live_json = { 0 }, live_tree = { 0 }, json = { 0 }, tree = { 0 };
+    struct recording *r;
+    const struct event *e = sample_events(&n);
+    write_file(path, e, n);
+    assert_int_equal(recording_open(path, &r, NULL), 0);
+    replay_into(NULL, &live_json, &live_tree);
+    replay_into(r, &json, &tree);
+    assert_null(recording_damage(r));
+    assert_string_equal(sink_text(&json), sink_text(&live_json));
+    assert_string_equal(sink_text(&tree), sink_text(&live_tree));
+    assert_non_null(strstr(sink_text(&tree), "list_sum"));
+    recording_close(r);
+    sink_free(&live_json);
+    sink_free(&live_tree);
+    sink_free(&json);
+    sink_free(&tree);
+    free(path);
+    temp_remove(folder);
+}
+
 /* Call, work, return: what compresses in practice. Two bytes an event at most, or disks fill in days. */
 static void recording__usual_events__compress_well(void **state)
 {
@@ -366,6 +427,7 @@ int main(void)
         cmocka_unit_test(recording__not_finished__part_file_is_readable),
         cmocka_unit_test(recording__disk_full__error_and_what_was_written_stays),
         cmocka_unit_test(recording__no_recording__refused),
+        cmocka_unit_test(recording__replayed__same_result_as_live),
         cmocka_unit_test(recording__usual_events__compress_well),
         cmocka_unit_test(recording__crc__standard_check_value),
     };

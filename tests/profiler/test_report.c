@@ -1,0 +1,354 @@
+/* report: what people see, line by line. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "probe/base/util.h"
+#include "profiler/report.h"
+#include "tests/profiler/sample.h"
+#include "tests/profiler/sink.h"
+
+typedef void reporter(const struct profile *p, const struct report_options *o, const struct text_sink *out);
+
+static void expect(reporter *report, const struct profile *p, const struct report_options *o, const char *text)
+{
+    struct memory_sink m = { 0 };
+    report(p, o, sink_to(&m));
+    assert_string_equal(sink_text(&m), text);
+    sink_free(&m);
+}
+
+static void report__sample__function_list(void **state)
+{
+    (void)state;
+    struct profile *p = sample_profile();
+    expect(report_functions, p, &(struct report_options){ 0 },
+           "C1 elapsed-time (cycles), C2 icache-miss (count)\n"
+           "  hits hits%     C1   C1%  C1+ch     C2  C2+ch cache  function\n"
+           "     2  18.2   2035  81.4   2035     42     42     1  list.c:walk\n"
+           "     1   9.1    145   5.8   2345      2     47     8 ?main\n"
+           "     1   9.1    100   4.0    100      2      2     0  list::walk(node*, int)\n"
+           "     1   9.1     80   3.2     80      2      2     -  0xac000000\n"
+           "     1   9.1     55   2.2    155      1      3    48  interrupt 0x8c000600\n"
+           "     2  18.2     35   1.4   2070      0     42     4  list_sum\n"
+           "     2  18.2     35   1.4     35      1      1     5  tree.c:walk\n"
+           "     1   9.1     15   0.6     50      0      1     7 ?tree_depth\n");
+    profile_free(p);
+}
+
+static void report__sample__tree(void **state)
+{
+    (void)state;
+    struct profile *p = sample_profile();
+    expect(report_tree, p, &(struct report_options){ 0 },
+           "C1 elapsed-time (cycles), C2 icache-miss (count)\n"
+           "  hits     C1  C1+ch     %     C2  C2+ch  call path\n"
+           "     1    145   2345  93.8      2     47 ?main\n"
+           "     2     35   2070  82.8      0     42  ├─list_sum\n"
+           "     2   2035   2035  81.4     42     42  │ └─list.c:walk\n"
+           "     1     80     80   3.2      2      2  ├─0xac000000\n"
+           "     1     15     50   2.0      0      1 ?└─tree_depth\n"
+           "     1     20     35   1.4      1      1    └─tree.c:walk\n"
+           "     1     15     15   0.6      0      0      └─tree.c:walk\n"
+           "     1     55    155   6.2      1      3  interrupt 0x8c000600\n"
+           "     1    100    100   4.0      2      2  └─list::walk(node*, int)\n");
+    profile_free(p);
+}
+
+static void report__threshold__rows_that_meet_it_and_a_count(void **state)
+{
+    (void)state;
+    struct profile *p = sample_profile();
+    struct report_options o = { .ascii = true, .sort = REPORT_SORT_NAME };
+    assert_int_equal(threshold_parse(">=15%", &o.hits, NULL), 0);
+    expect(report_functions, p, &o,
+           "C1 elapsed-time (cycles), C2 icache-miss (count)\n"
+           "  hits hits%     C1   C1%  C1+ch     C2  C2+ch cache  function\n"
+           "     2  18.2   2035  81.4   2035     42     42     1  list.c:walk\n" /* both are named walk: by cost */
+           "     2  18.2     35   1.4   2070      0     42     4  list_sum\n"
+           "     2  18.2     35   1.4     35      1      1     5  tree.c:walk\n"
+           "5 functions outside of the hits threshold not shown\n");
+    /* A path stays if one below it meets the threshold. */
+    expect(report_tree, p, &o,
+           "C1 elapsed-time (cycles), C2 icache-miss (count)\n"
+           "  hits     C1  C1+ch     %     C2  C2+ch  call path\n"
+           "     1    145   2345  93.8      2     47 ?main\n"
+           "     2     35   2070  82.8      0     42  `-list_sum\n"
+           "     2   2035   2035  81.4     42     42    `-list.c:walk\n"
+           "6 call paths outside of the hits threshold not shown\n");
+    profile_free(p);
+}
+
+static void report__limit__says_that_there_is_more(void **state)
+{
+    (void)state;
+    struct profile *p = sample_profile();
+    expect(report_functions, p, &(struct report_options){ .limit = 1 },
+           "C1 elapsed-time (cycles), C2 icache-miss (count)\n"
+           "  hits hits%     C1   C1%  C1+ch     C2  C2+ch cache  function\n"
+           "     2  18.2   2035  81.4   2035     42     42     1  list.c:walk\n"
+           "7 more functions not shown\n");
+    expect(report_tree, p, &(struct report_options){ .limit = 1, .ascii = true },
+           "C1 elapsed-time (cycles), C2 icache-miss (count)\n"
+           "  hits     C1  C1+ch     %     C2  C2+ch  call path\n"
+           "     1    145   2345  93.8      2     47 ?main\n"
+           "more call paths not shown\n");
+    profile_free(p);
+}
+
+static void report__color__doubtful_values_red_and_nothing_else(void **state)
+{
+    (void)state;
+    struct memory_sink m = { 0 };
+    struct profile *p = sample_profile();
+    report_functions(p, &(struct report_options){ .color = true }, sink_to(&m));
+    const char *text = sink_text(&m);
+    assert_non_null(strstr(text, "\033[31m     1   9.1    145   5.8   2345      2     47     8 ?main\033[0m\n"));
+    assert_non_null(strstr(text, "\n     2  18.2   2035")); /* not doubtful: no colour */
+    sink_free(&m);
+    report_functions(p, &(struct report_options){ 0 }, sink_to(&m));
+    assert_null(strchr(sink_text(&m), '\033'));
+    sink_free(&m);
+    profile_free(p);
+}
+
+static void report__all__functions_never_hit_too(void **state)
+{
+    (void)state;
+    struct symbols *s;
+    struct memory_sink m = { 0 };
+    struct profile *p = sample_profile();
+    assert_int_equal(symbols_open(FIXTURES "small-le.elf", &s, NULL), 0);
+    report_functions(p, &(struct report_options){ .all = true, .symbols = s }, sink_to(&m));
+    assert_non_null(strstr(sink_text(&m), "     0   0.0      0   0.0      0      0      0     -  plain\n"));
+    assert_non_null(strstr(sink_text(&m), "  start\n"));
+    const char *main_row = strstr(sink_text(&m), "?main\n");
+    assert_non_null(main_row);
+    assert_null(strstr(main_row + 1, " main\n")); /* once is enough */
+    sink_free(&m);
+    symbols_close(s);
+    profile_free(p);
+}
+
+static void report__summary__totals_coverage_and_slow_down(void **state)
+{
+    (void)state;
+    struct profile *p = sample_profile();
+    expect(report_summary, p, &(struct report_options){ 0 },
+           "total     11 hits in 1 pass\n"
+           "C1        2,500 elapsed-time cycles\n"
+           "C2        50 icache-miss\n"
+           "coverage  22 events, 0 lost, 1 doubtful\n"
+           "          ? marks functions whose counts may belong to a neighbour\n"
+           "time      5,000 target cycles, 2.5 s on the host\n"
+           "slow-down x2.0 (agent 2,500 cycles)\n");
+    p->info.lost = 1234567;
+    p->info.lost_is_bound = true;
+    p->info.gap_c1 = 250;
+    p->info.doubtful = 0;
+    p->info.host_ns = p->info.target_cycles = 0;
+    p->info.passes = 19;
+    p->info.note = "2 places untraced";
+    expect(report_summary, p, &(struct report_options){ 0 },
+           "total     11 hits in 19 passes\n"
+           "C1        2,500 elapsed-time cycles\n"
+           "C2        50 icache-miss\n"
+           "coverage  22 events, at most 1,234,567 lost, 0 doubtful\n"
+           "          90.00 % of C1 seen\n"
+           "note      2 places untraced\n");
+    profile_free(p);
+}
+
+static void report__statistical__hits_only(void **state)
+{
+    (void)state;
+    struct profile *p;
+    assert_int_equal(profile_new(&p, NULL), 0);
+    p->type = PROFILE_STATISTICAL;
+    p->functions = arena_alloc(&p->arena, sizeof *p->functions);
+    p->functions[0] = (struct profile_function){ .name = "walk", .linkage = "", .qualified = "", .low = 0x20, .high = 0x40,
+                                                 .hits = 123456, .cache_line = 1 };
+    p->nfunctions = 1;
+    p->total_hits = 123456;
+    expect(report_functions, p, &(struct report_options){ 0 },
+           "  hits hits% cache  function\n"
+           "123.5k   100     1  walk\n");
+    expect(report_tree, p, &(struct report_options){ 0 }, "a statistical profile has no call paths\n");
+    expect(report_summary, p, &(struct report_options){ 0 }, "total     123,456 hits (samples)\n");
+    profile_free(p);
+}
+
+static void report__one_counter__no_columns_for_the_other(void **state)
+{
+    (void)state;
+    struct memory_sink m = { 0 };
+    struct profile *p = sample_profile();
+    p->info.counter[1] = (struct profile_counter){ 0 };
+    p->total_c2 = 0;
+    report_functions(p, &(struct report_options){ 0 }, sink_to(&m));
+    assert_null(strstr(sink_text(&m), "C2"));
+    sink_free(&m);
+    profile_free(p);
+}
+
+static void report__nothing_hit__says_so(void **state)
+{
+    (void)state;
+    struct profile *p;
+    assert_int_equal(profile_new(&p, NULL), 0);
+    expect(report_functions, p, &(struct report_options){ 0 }, "  hits hits% cache  function\nno function was hit\n");
+    expect(report_tree, p, &(struct report_options){ 0 }, "  hits  call path\n");
+    profile_free(p);
+}
+
+/* ---- widths ---- */
+
+static unsigned widest(const char *text)
+{
+    unsigned most = 0, n = 0;
+    for (; *text; text++) {
+        n = *text == '\n' ? 0 : n + ((*text & 0xC0) != 0x80);
+        most = n > most ? n : most;
+    }
+    return most;
+}
+
+/* A chain as deep as they come, with names as long as they come and numbers as big as they come. */
+static struct profile *deep_profile(uint32_t depth)
+{
+    struct profile *p;
+    char name[600];
+    assert_int_equal(profile_new(&p, NULL), 0);
+    p->functions = arena_alloc(&p->arena, depth * sizeof *p->functions);
+    p->nodes = arena_alloc(&p->arena, depth * sizeof *p->nodes);
+    p->nfunctions = p->nnodes = depth;
+    p->total_hits = p->total_c1 = p->total_c2 = UINT64_MAX;
+    for (uint32_t i = 0; i < depth; i++) {
+        int n = snprintf(name, sizeof name, "space::outer<int, std::vector<%u> >::", i);
+        memset(name + n, 'x', (i * 7) % 300);
+        strcpy(name + n + (i * 7) % 300, "(int, char const*) const");
+        p->functions[i] = (struct profile_function){ .name = arena_str(&p->arena, name), .linkage = "", .qualified = "",
+                                                     .hits = UINT64_MAX / (i + 1), .c1 = UINT64_MAX / (i + 1),
+                                                     .c1_children = UINT64_MAX, .c2 = 99999 + i, .c2_children = 1000000 + i,
+                                                     .cache_line = 255, .doubtful = i % 2 };
+        p->nodes[i] = (struct profile_node){ .parent = i ? i - 1 : PROFILE_NO_PARENT, .function = i, .hits = 1, .c1 = i,
+                                             .c1_children = UINT64_MAX - i, .doubtful = i % 3 == 0 };
+    }
+    return p;
+}
+
+static void report__any_profile__no_line_too_wide(void **state)
+{
+    static const unsigned widths[] = { 40, 80, 81, 200 };
+    (void)state;
+    struct profile *p = deep_profile(5000);
+    for (size_t i = 0; i < ARRAY_LEN(widths); i++) {
+        struct memory_sink m = { 0 };
+        struct report_options o = { .width = widths[i], .ascii = i % 2 };
+        unsigned limit = MAX(widths[i], 64u);
+        report_functions(p, &o, sink_to(&m));
+        report_tree(p, &o, sink_to(&m));
+        assert_true(widest(sink_text(&m)) <= limit);
+        sink_free(&m);
+    }
+    profile_free(p);
+}
+
+static void report_number__six_columns__exact_while_it_can(void **state)
+{
+    static const struct { unsigned long long value; const char *text; } rows[] = {
+        { 0, "0" }, { 99999, "99999" }, { 100000, "100.0k" }, { 123456, "123.5k" }, { 999949, "999.9k" },
+        { 999950, "1.000M" }, { 1234567, "1.235M" }, { 9999499, "9.999M" }, { 9999500, "10.00M" }, { 99994999, "99.99M" },
+        { 99995000, "100.0M" }, { 999950000, "1.000G" }, { 18446744073709551615ull, "18.45E" } };
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        char buf[32];
+        assert_string_equal(report_number(rows[i].value, buf, sizeof buf), rows[i].text);
+    }
+    for (unsigned long long v = 1; v < UINT64_MAX / 3; v += v / 7 + 1) {
+        char buf[32];
+        assert_true(strlen(report_number(v, buf, sizeof buf)) <= 6);
+    }
+}
+
+static void report_name__too_long__gives_way_where_it_hurts_least(void **state)
+{
+    static const struct { const char *name; size_t columns; const char *text; } rows[] = {
+        { "main", 10, "main" },
+        { "std::vector<int, std::allocator<int> >::push_back(int&&)", 60,
+          "std::vector<int, std::allocator<int> >::push_back(int&&)" },
+        { "std::vector<int, std::allocator<int> >::push_back(int&&)", 40, "std::vector<..>::push_back(int&&)" },
+        { "std::vector<int, std::allocator<int> >::push_back(int&&)", 30, "std::vector<..>::push_back(..)" },
+        { "std::vector<int, std::allocator<int> >::push_back(int&&)", 20, "..::push_back(..)" },
+        { "std::vector<int, std::allocator<int> >::push_back(int&&)", 10, NULL },
+        { "list::operator<(list const&, list const&)", 25, "list::operator<(..)" },
+        { "functor::operator()(int, int, int) const", 30, "functor::operator()(..) const" },
+        { "a_very_long_c_name_that_ends_differently_1", 20, "a_very_long_..ntly_1" },
+        { "b\033[31mad", 20, "b?[31mad" },
+        { "x", 1, "x" },
+    };
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        char buf[200];
+        print_message("  %s\n", rows[i].name);
+        report_name(rows[i].name, rows[i].columns, buf, sizeof buf);
+        assert_true(strlen(buf) <= MAX(rows[i].columns, 5u));
+        if (rows[i].text)
+            assert_string_equal(buf, rows[i].text);
+    }
+}
+
+static void report_sort__every_column__orders_rows(void **state)
+{
+    static const struct { const char *text; bool reverse; const char *first, *last; } rows[] = {
+        { "c1", false, "list.c:walk", "tree_depth" },       { "C1", true, "tree_depth", "list.c:walk" },
+        { "hits", false, "list.c:walk", "tree_depth" },     { "c1+children", false, "main", "tree.c:walk" },
+        { "c1-children", true, "tree.c:walk", "main" },     { "c2", false, "list.c:walk", "tree_depth" },
+        { "c2+children", false, "main", "tree_depth" },     { "line", false, "list::walk(node*, int)", "0xac000000" },
+        { "name", false, "0xac000000", "tree_depth" },     { "address", false, "interrupt 0x8c000600", "0xac000000" },
+    };
+    (void)state;
+    struct profile *p = sample_profile();
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        struct memory_sink m = { 0 };
+        struct report_options o = { .reverse = rows[i].reverse };
+        char first[80], last[80];
+        print_message("  %s\n", rows[i].text);
+        assert_int_equal(report_sort_parse(rows[i].text, &o.sort, NULL), 0);
+        report_functions(p, &o, sink_to(&m));
+        const char *row = strchr(strchr(sink_text(&m), '\n') + 1, '\n');
+        snprintf(first, sizeof first, "%s\n", rows[i].first);
+        snprintf(last, sizeof last, "%s\n", rows[i].last);
+        const char *found = strstr(row, first);
+        assert_non_null(found);
+        assert_ptr_equal(strchr(row + 1, '\n'), found + strlen(first) - 1);
+        assert_string_equal(sink_text(&m) + m.len - strlen(last), last);
+        sink_free(&m);
+    }
+    struct err err = { .code = ERR_OK };
+    enum report_sort sort;
+    assert_int_equal(report_sort_parse("cost", &sort, &err), -ERR_USAGE);
+    assert_non_null(strstr(err.hint, "c1+children"));
+    profile_free(p);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(report__sample__function_list),
+        cmocka_unit_test(report__sample__tree),
+        cmocka_unit_test(report__threshold__rows_that_meet_it_and_a_count),
+        cmocka_unit_test(report__limit__says_that_there_is_more),
+        cmocka_unit_test(report__color__doubtful_values_red_and_nothing_else),
+        cmocka_unit_test(report__all__functions_never_hit_too),
+        cmocka_unit_test(report__summary__totals_coverage_and_slow_down),
+        cmocka_unit_test(report__statistical__hits_only),
+        cmocka_unit_test(report__one_counter__no_columns_for_the_other),
+        cmocka_unit_test(report__nothing_hit__says_so),
+        cmocka_unit_test(report__any_profile__no_line_too_wide),
+        cmocka_unit_test(report_number__six_columns__exact_while_it_can),
+        cmocka_unit_test(report_name__too_long__gives_way_where_it_hurts_least),
+        cmocka_unit_test(report_sort__every_column__orders_rows),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
