@@ -18,7 +18,8 @@
 
 enum {
     RAM = 0x0C000000, RAM_BYTES = 0x200000, MAX_CYCLES = 10000000,
-    SCRATCH_BYTES = GEN_PAGES * GEN_PAGE, RESULT_BYTES = GEN_SCRATCH + GEN_PAGES * GEN_PAGE - GEN_DATA, TIMEOUT_MS = 20000, MAX_REPORTS = 12,
+    SCRATCH_BYTES = GEN_PAGES * GEN_PAGE, RESULT_BYTES = GEN_BATCH * GEN_PAGE,
+    DUMP_BYTES = GEN_PAGE - GEN_DUMP, TIMEOUT_MS = 20000, MAX_REPORTS = 12,
 };
 
 struct cross {
@@ -28,7 +29,7 @@ struct cross {
     struct sh4_mmu mmu;
     uint8_t ram[RAM_BYTES];        /* the model's */
     uint8_t image[RAM_BYTES];      /* what both start from */
-    uint8_t from_qemu[RESULT_BYTES];
+    uint8_t from_qemu[RESULT_BYTES]; /* its data pages */
     struct qemu qemu;
     uint32_t regs[QEMU_NREGS];
     struct gen_program prog[GEN_BATCH];
@@ -71,7 +72,7 @@ static void place(struct cross *x, unsigned slot)
 
 static const char *run_model(struct cross *x)
 {
-    memcpy(x->ram, x->image, RAM_BYTES);
+    memcpy(x->ram, x->image, GEN_DATA + RESULT_BYTES - RAM);
     sh4_cpu_reset(&x->cpu, SH4_RESET_POWER_ON, false);
     x->cpu.pc = GEN_BOOT | 0xA0000000;
     for (uint64_t end = x->cpu.cycle + MAX_CYCLES; x->cpu.cycle < end;) {
@@ -84,19 +85,18 @@ static const char *run_model(struct cross *x)
     return x->qemu.error;
 }
 
-static const char *run_qemu(struct cross *x, unsigned n)
+static const char *run_qemu(struct cross *x, unsigned first, unsigned n)
 {
     struct qemu *q = &x->qemu;
+    uint32_t at = first * GEN_PAGE, len = (n - first) * GEN_PAGE;
     x->regs[16] = GEN_BOOT | 0xA0000000;
     x->regs[22] = 0x700000F0;
     if (qemu_write_mem(q, GEN_BOOT, x->image + GEN_BOOT - RAM, GEN_BOOT_BYTES) ||
-        qemu_write_mem(q, GEN_CODE, x->image + GEN_CODE - RAM, n * GEN_PAGE) ||
-        qemu_write_mem(q, GEN_DATA, x->image + GEN_DATA - RAM, n * GEN_PAGE) ||
-        qemu_write_mem(q, GEN_DUMP, x->image + GEN_DUMP - RAM, n * GEN_DUMP_BYTES) ||
-        (x->opt.mmu && qemu_write_mem(q, GEN_SCRATCH, x->image + GEN_SCRATCH - RAM, SCRATCH_BYTES)) || qemu_write_regs(q, x->regs) ||
-        qemu_continue(q, TIMEOUT_MS) || qemu_read_mem(q, GEN_DATA, x->from_qemu, n * GEN_PAGE) ||
-        qemu_read_mem(q, GEN_DUMP, x->from_qemu + GEN_DUMP - GEN_DATA, n * GEN_DUMP_BYTES) ||
-        (x->opt.mmu && qemu_read_mem(q, GEN_SCRATCH, x->from_qemu + GEN_SCRATCH - GEN_DATA, SCRATCH_BYTES)))
+        qemu_write_mem(q, GEN_CODE + at, x->image + GEN_CODE - RAM + at, len) ||
+        qemu_write_mem(q, GEN_DATA + at, x->image + GEN_DATA - RAM + at, len) ||
+        (x->opt.mmu && qemu_write_mem(q, GEN_SCRATCH, x->image + GEN_SCRATCH - RAM, SCRATCH_BYTES)) ||
+        qemu_write_regs(q, x->regs) || qemu_continue(q, TIMEOUT_MS) ||
+        qemu_read_mem(q, GEN_DATA + at, x->from_qemu + at, len))
         return q->error;
     return NULL;
 }
@@ -104,19 +104,18 @@ static const char *run_qemu(struct cross *x, unsigned n)
 /* Programs first..n-1 of x->prog, chained. */
 static const char *run_both(struct cross *x, unsigned first, unsigned n)
 {
-    memset(x->image + GEN_DUMP - RAM, 0, GEN_BATCH * GEN_DUMP_BYTES);
-    for (uint32_t at = 0; at < SCRATCH_BYTES; at += 2)
+    for (uint32_t at = 0; x->opt.mmu && at < SCRATCH_BYTES; at += 2)
         put_le16(x->image + GEN_SCRATCH - RAM + at, 0xFFFD); /* an illegal instruction */
-    gen_boot(&x->tmpl, &x->opt, gen_code_addr(first), x->image + GEN_BOOT - RAM);
+    gen_boot(&x->tmpl, &x->opt, first, n, x->image + GEN_BOOT - RAM);
     for (unsigned i = first; i < n; i++)
         place(x, i);
-    const char *why = run_qemu(x, n);
+    const char *why = run_qemu(x, first, n);
     return why ? why : run_model(x);
 }
 
 static uint32_t dump_word(const uint8_t *result, unsigned slot, unsigned i)
 {
-    return le32(result + GEN_DUMP - GEN_DATA + (slot + 1) * GEN_DUMP_BYTES - 4 * (GEN_NDUMP - i));
+    return le32(result + (slot + 1) * GEN_PAGE - 4 * (GEN_NDUMP - i));
 }
 
 /* Index of a dumped word by name. */
@@ -132,7 +131,7 @@ static unsigned dump_index(const char *name)
 static void forget_pteh(struct cross *x, unsigned slot)
 {
     uint32_t code = dump_word(x->from_qemu, slot, dump_index("EXPEVT"));
-    size_t at = GEN_DUMP - GEN_DATA + (slot + 1) * GEN_DUMP_BYTES - 4 * (GEN_NDUMP - dump_index("PTEH"));
+    size_t at = (slot + 1) * GEN_PAGE - 4 * (GEN_NDUMP - dump_index("PTEH"));
     if (code == 0x0E0 || code == 0x100)
         memcpy(x->from_qemu + at, x->ram + GEN_DATA - RAM + at, 4);
 }
@@ -140,10 +139,8 @@ static void forget_pteh(struct cross *x, unsigned slot)
 static bool same(struct cross *x, unsigned slot)
 {
     const uint8_t *ours = x->ram + GEN_DATA - RAM;
-    size_t dump = GEN_DUMP - GEN_DATA + slot * GEN_DUMP_BYTES;
     forget_pteh(x, slot);
-    return memcmp(ours + slot * GEN_PAGE, x->from_qemu + slot * GEN_PAGE, GEN_PAGE) == 0 &&
-           memcmp(ours + dump, x->from_qemu + dump, GEN_DUMP_BYTES) == 0;
+    return memcmp(ours + slot * GEN_PAGE, x->from_qemu + slot * GEN_PAGE, GEN_PAGE) == 0;
 }
 
 /* ---- explaining a difference ---- */
@@ -156,7 +153,7 @@ static void print_difference(const struct cross *x, unsigned slot)
         if (a != b)
             printf("    %-6s qemu %08x, model %08x\n", gen_dump_name(i), a, b);
     }
-    for (unsigned i = 0; i < GEN_PAGE; i += 4) {
+    for (unsigned i = 0; i < GEN_DUMP; i += 4) {
         uint32_t a = le32(x->from_qemu + slot * GEN_PAGE + i), b = le32(ours + slot * GEN_PAGE + i);
         if (a != b)
             printf("    [%08x] qemu %08x, model %08x\n", GEN_DATA + slot * GEN_PAGE + i, a, b);
@@ -226,7 +223,7 @@ static bool silent_underflow(const struct cross *x, unsigned slot)
         if (a != b && !(fpscr && (a ^ b) == 0x3000 && (b & 0x43000) == 0x43000))
             return false;
     }
-    return memcmp(ours + slot * GEN_PAGE, x->from_qemu + slot * GEN_PAGE, GEN_PAGE) == 0;
+    return memcmp(ours + slot * GEN_PAGE, x->from_qemu + slot * GEN_PAGE, GEN_DUMP) == 0;
 }
 
 static bool is_nan(const uint8_t *before, uint32_t fpscr, unsigned n)
@@ -310,7 +307,7 @@ static bool prefix_agrees(struct cross *x, uint64_t seed, unsigned slot, size_t 
 /* Finds an item after which the sides differ and before which they agree, by halving. */
 static void isolate(struct cross *x, uint64_t seed, unsigned slot, bool first_of_batch)
 {
-    uint8_t before[GEN_DUMP_BYTES] = { 0 };
+    uint8_t before[DUMP_BYTES] = { 0 };
     struct gen_program *p = &x->prog[slot];
     const char *why;
     if (x->verbose && first_of_batch)

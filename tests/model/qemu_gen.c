@@ -96,10 +96,9 @@ static void template_boot(struct gen_template *t, struct asm_prog *p, char *src)
         " nop\n nop\n nop\n nop\n ldtlb\n mov.l urcv,r13\n add r13,r11\n dt r10\n bf tlb\n mov #7,r13\n mov.l r13,@r12\n"
         " mov.l mmucrv,r9\n mov.l r9,@r8\n nop\n nop\n nop\n nop\n nop\n nop\n nop\n nop\n mov.l firstp,r8\n jmp @r8\n nop\n"
         " .org %u\n mov.l fromp,r8\n mov.l countv,r9\nloop: ocbwb @r8\n add #32,r8\n dt r9\n bf loop\n bra end\n nop\n"
-        " .org %u\nend: bra end\n nop\n .align 2\nccrv: .long 0\nmmucrv: .long 0\nfirstp: .long 0\nsrv: .long 0x700000F0\n"
-        "ccrp: .long 0xFF00001C\nmmucrp: .long 0xFF000010\nptehp: .long 0xFF000000\nurcv: .long 0x400\nfromp: .long %u\n"
-        "countv: .long %u\ntablep: .long table\nentriesv: .long %u\n", GEN_FLUSH, GEN_END, GEN_DATA,
-        (GEN_SCRATCH + GEN_PAGES * GEN_PAGE - GEN_DATA) / 32, GEN_PAGES + 2);
+        " .org %u\nend: bra end\n nop\n .align 2\nccrv: .long 0\nmmucrv: .long 0\nfirstp: .long 0\nfromp: .long 0\ncountv: .long 0\nsrv: .long 0x700000F0\n"
+        "ccrp: .long 0xFF00001C\nmmucrp: .long 0xFF000010\nptehp: .long 0xFF000000\nurcv: .long 0x400\ntablep: .long table\n"
+        "entriesv: .long %u\n", GEN_FLUSH, GEN_END, GEN_PAGES + 2);
     n += sprintf(src + n, "table: .long 0x0C000000\n .long 0x0C0001FE\n .long 0x0C100000\n .long 0x0C1001FE\n");
     for (unsigned k = 0; k < GEN_PAGES; k++)
         n += sprintf(src + n, " .long 0x%x\n .long 0x%x\n", (GEN_VPAGES + k * GEN_PAGE) | (k == 5 ? 8u : 7u),
@@ -126,12 +125,17 @@ uint32_t gen_code_addr(unsigned slot)
     return GEN_CODE + slot * GEN_PAGE;
 }
 
-void gen_boot(const struct gen_template *t, const struct gen_options *opt, uint32_t first, uint8_t out[GEN_BOOT_BYTES])
+void gen_boot(const struct gen_template *t, const struct gen_options *opt, unsigned first, unsigned n,
+              uint8_t out[GEN_BOOT_BYTES])
 {
+    uint32_t from = opt->mmu ? (uint32_t)GEN_SCRATCH : GEN_DATA + first * GEN_PAGE;
+    uint8_t *lit = out + t->boot_literals;
     memcpy(out, t->boot, sizeof t->boot);
-    put_le32(out + t->boot_literals, opt->ccr);
-    put_le32(out + t->boot_literals + 4, opt->mmu);
-    put_le32(out + t->boot_literals + 8, first);
+    put_le32(lit, opt->ccr);
+    put_le32(lit + 4, opt->mmu);
+    put_le32(lit + 8, gen_code_addr(first));
+    put_le32(lit + 12, from);
+    put_le32(lit + 16, (GEN_DATA + n * GEN_PAGE - from) / 32);
 }
 
 const char *gen_dump_name(unsigned i)
@@ -729,7 +733,7 @@ void gen_program(const struct gen_template *t, uint64_t seed, unsigned slot, uin
     for (unsigned i = 0; i < GEN_PAGE; i += 4)
         put_le32(out->data + i, below(&g, 3) ? rnd(&g) : random_float(&g));
     put_le32(out->code + LITERALS + LIT_INIT, g.base + INIT);
-    put_le32(out->code + LITERALS + LIT_DUMP, GEN_DUMP + (slot + 1) * GEN_DUMP_BYTES);
+    put_le32(out->code + LITERALS + LIT_DUMP, GEN_DATA + (slot + 1) * GEN_PAGE);
     put_le32(out->code + LITERALS + LIT_NEXT, next);
     init_block(&g);
     size_t n = 8 + below(&g, GEN_MAX_ITEMS - 9);

@@ -19,13 +19,12 @@ enum {
     GEN_BOOT = 0x0C001000,   /* entered at its P2 alias */
     GEN_CODE = 0x0C010000,
     GEN_DATA = 0x0C100000,
-    GEN_DUMP = GEN_DATA + GEN_BATCH * GEN_PAGE, /* GEN_DUMP_BYTES each, filled downwards from its end */
-    GEN_DUMP_BYTES = 0x200,
-    GEN_SCRATCH = 0x0C160000,    /* frames behind the pages of MMU batches, GEN_PAGES of 4 KB */
-    GEN_PAGES = 16,
-    GEN_VPAGES = 0x20000000,     /* where those pages are in the program's view */
+    GEN_DUMP = 0xE00,        /* registers after the program: from the end of its data page downwards */
+    GEN_PAGES = 16,          /* pages of MMU batches, their frames before the data pages */
+    GEN_SCRATCH = GEN_DATA - GEN_PAGES * GEN_PAGE,
+    GEN_VPAGES = 0x20000000, /* where those pages are in the program's view */
     GEN_BOOT_BYTES = 0x240,
-    GEN_FLUSH = GEN_BOOT + 0x100, /* writes the data, dump and scratch pages back */
+    GEN_FLUSH = GEN_BOOT + 0x100, /* writes the batch's data and scratch pages back */
     GEN_END = GEN_BOOT + 0x140,   /* both sides stop here */
     GEN_NDUMP = 15 + 8 + 11 + 4 + 32, /* words dumped */
     GEN_MAX_ITEMS = 120,
@@ -64,8 +63,8 @@ void gen_program(const struct gen_template *t, uint64_t seed, unsigned slot, uin
 /* The same program cut before item `item`: its body ends there with TRAPA #255. */
 void gen_cut(struct gen_program *p, size_t item);
 uint32_t gen_code_addr(unsigned slot);
-/* Boot stub, patched with the batch's CCR, MMUCR and first program. */
-void gen_boot(const struct gen_template *t, const struct gen_options *opt, uint32_t first, uint8_t out[GEN_BOOT_BYTES]);
+/* Boot stub for programs first..n-1, with the batch's CCR and MMUCR. */
+void gen_boot(const struct gen_template *t, const struct gen_options *opt, unsigned first, unsigned n, uint8_t out[GEN_BOOT_BYTES]);
 /* Name of dumped word i, counted from the lowest address. */
 const char *gen_dump_name(unsigned i);
 
