@@ -177,7 +177,7 @@ static void recording__cut_at_every_length__blocks_before_it_are_used(void **sta
         memcpy(exact, data, n);
         if (recording_open_bytes(exact, n, &r, &err) < 0) {
             assert_int_equal(err.code, ERR_FORMAT);
-            assert_true(n < 400);
+            assert_true(n < 600);
         } else {
             size_t got = read_all(r, back, MANY + 1);
             assert_true(got == MANY || got % RECORDING_BLOCK_EVENTS == 0);
