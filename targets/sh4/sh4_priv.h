@@ -151,6 +151,8 @@ struct sh4_target {
     int (*trace_poll)(struct sh4_target *t, uint64_t max_ns, struct err *err);
     uint32_t trace_vbr;
     int (*trace_resumed)(struct sh4_target *t, struct err *err);
+    /* Before a resume is worked out: may change how and the state. */
+    int (*trace_resuming)(struct sh4_target *t, struct resume *how, struct err *err);
     int (*trace_halted)(struct sh4_target *t, struct err *err);
     void (*trace_close)(struct sh4_target *t);
 };

@@ -254,23 +254,33 @@ static int settle(struct sh4_target *t, struct target_stop *stop, struct err *er
     return 1;
 }
 
+/* A trace agent runs with BL=1 most of the time while events come fast: a break taken there would cost the program
+ * its SPC. It answers the H-UDI interrupt, which waits for BL=0 by itself. Armed by us, or left by a lost session. */
+static bool trace_agent_runs(const struct sh4_target *t, uint32_t fetch)
+{
+    return t->trace_vbr || ((fetch ^ t->opt.agent_ram) & 0x1FFF0000) == 0;
+}
+
 static int private_break(struct sh4_target *t, struct err *err)
 {
-    enum { TRIES = 20 };
-    static const uint8_t sr_sel[] = { SH4_STATUS_SR };
-    uint32_t sr = 0;
+    enum { TRIES = 20, SURE = 4 };
+    static const uint8_t sel[] = { SH4_STATUS_SR, SH4_STATUS_FETCH };
+    uint32_t v[2] = { 0, 0 };
+    bool patient = now(t) - t->halt_since_ns < BREAK_LIMIT_NS / 2;
     t->broke_with_bl = true;
     /* A break taken with BL=1 costs the running handler its SPC and SSR: wait a little for BL=0. */
     for (int i = 0; i < TRIES; i++) {
-        int ret = sh4_link_status(&t->link, sr_sel, &sr, 1, err);
+        int ret = sh4_link_status(&t->link, sel, v, 2, err);
         if (ret < 0)
             return ret;
-        t->broke_with_bl = REG_GET(sr, SH4_SR_BL) != 0;
-        if (!t->broke_with_bl)
+        if (patient && trace_agent_runs(t, v[1]))
+            return sh4_link_command(&t->link, SH4_TI_INTERRUPT, err);
+        t->broke_with_bl = REG_GET(v[0], SH4_SR_BL) != 0;
+        if (!t->broke_with_bl && (i >= SURE || t->npatches || t->hooks))
             break;
         if (t->trace_poll && (ret = t->trace_poll(t, 0, err)) != 0) /* it may be waiting for its ring to be read */
             return ret < 0 ? ret : 0;
-        ret = link_wait(t, 50000, err);
+        ret = link_wait(t, t->broke_with_bl ? 50000 : 0, err);
         if (ret < 0)
             return ret;
     }
@@ -440,9 +450,10 @@ static int go_on(struct sh4_target *t, struct err *err)
     return run_freely(t, err);
 }
 
-static int op_resume(struct target *target, const struct resume *how, struct err *err)
+static int op_resume(struct target *target, const struct resume *given, struct err *err)
 {
     struct sh4_target *t = sh4_of(target);
+    struct resume copy = *given, *how = &copy;
     if (!sh4_is_halted(t, err, "resume"))
         return t->state == TARGET_GONE ? -ERR_NO_TARGET : -ERR_STATE;
     if (how->set_pc) {
@@ -455,6 +466,11 @@ static int op_resume(struct target *target, const struct resume *how, struct err
     if (t->caught && how->kind == RESUME_CONTINUE) /* look taken; now the program's own handler gets it */
         sh4_enter_handler(t);
     t->caught = false;
+    if (t->trace_resuming) {
+        int ret = t->trace_resuming(t, how, err);
+        if (ret < 0)
+            return lost(t, ret);
+    }
     if (how->kind == RESUME_CONTINUE)
         return lost(t, go_on(t, err));
     if (how->kind == RESUME_STEP)

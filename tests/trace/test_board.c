@@ -49,10 +49,295 @@ static void board__calls__every_event_arrives_and_the_result_is_the_same(void **
     board_close(&b);
 }
 
+
+/* TMU0 interrupts while main calls f; the handler runs with BL=1 and ends the run after 20 of them. */
+static const char interrupts[] =
+    "main: mov.l l_vec,r0\n ldc r0,vbr\n mov #0,r8\n mov #0,r10\n"
+    "mov.l l_ipra,r0\n mov.l l_lev,r1\n mov.w r1,@r0\n"
+    "mov.l l_tcor,r0\n mov.l l_per,r1\n mov.l r1,@r0\n mov.l r1,@(4,r0)\n"
+    "mov #32,r1\n mov.l l_tcr,r0\n mov.w r1,@r0\n"
+    "mov.l l_tstr,r0\n mov #1,r1\n mov.b r1,@r0\n"
+    "mov.l l_sr,r0\n ldc r0,sr\n"
+    "m_loop: mov.l l_f,r1\n jsr @r1\n mov r8,r4\n mov r0,r8\n mov #20,r1\n cmp/hs r1,r10\n bf m_loop\n nop\n"
+    "m_end: bra m_end\n nop\n"
+    ".align 2\n l_vec: .long vec\n l_ipra: .long 0xFFD00004\n l_lev: .long 0x8000\n l_tcor: .long 0xFFD80008\n"
+    "l_per: .long 2000\n l_tcr: .long 0xFFD80010\n l_tstr: .long 0xFFD80004\n l_sr: .long 0x40000000\n l_f: .long f\n"
+    "f: mov r4,r0\n add #1,r0\n rts\n nop\n"
+    ".align 4\n vec: .space 1536\n"
+    "hand: mov.l h_tcr,r0\n mov #32,r1\n mov.w r1,@r0\n add #1,r10\n"
+    "mov #20,r1\n cmp/hs r1,r10\n bf h_out\n nop\n mov.l h_tstr,r0\n mov #0,r1\n mov.b r1,@r0\n"
+    "h_out: rte\n nop\n .align 2\n h_tcr: .long 0xFFD80010\n h_tstr: .long 0xFFD80004\n";
+
+static void interrupts__timer__each_gives_an_event_and_an_rte(void **state)
+{
+    (void)state;
+    static struct board b;
+    static struct asm_prog prog;
+    board_open(&b, &prog, "", interrupts);
+    board_arm(&b, &(struct trace_config){ .counter = { 0x23, 0x13 } });
+    board_run(&b, "m_end", 2000000000);
+    board_disarm(&b);
+    assert_int_equal(board_reg(&b, 10), 20);
+    assert_int_equal(board_count(&b, EVENT_INTERRUPT), 20);
+    assert_int_equal(board_count(&b, EVENT_RTE), 20);
+    assert_int_equal(board_count(&b, EVENT_CALL), board_reg(&b, 8));
+    assert_int_equal(board_count(&b, EVENT_RETURN), board_reg(&b, 8));
+    uint32_t back = 0;
+    for (size_t i = 0; i < b.nev; i++) {
+        const struct event *e = &b.ev[i];
+        if (e->kind == EVENT_INTERRUPT) {
+            assert_int_equal(e->vector, 0x400);
+            assert_int_equal(e->target, asm_label(&prog, "hand"));
+            assert_false(e->flags & EVENT_UNTRACED_RTE);
+            back = (uint32_t)e->pc;
+        } else if (e->kind == EVENT_RTE) {
+            assert_int_equal(e->target, back);
+        }
+        if (i)
+            assert_true(e->c1 >= b.ev[i - 1].c1);
+    }
+    board_close(&b);
+}
+
+static void interrupts__filter_auto__handler_is_excluded(void **state)
+{
+    (void)state;
+    static struct board b;
+    static struct asm_prog prog;
+    board_open(&b, &prog, "", interrupts);
+    board_arm(&b, &(struct trace_config){ .counter = { 0x23, 0x13 }, .irq_filter = IRQ_FILTER_AUTO });
+    board_run(&b, "m_end", 2000000000);
+    board_disarm(&b);
+    assert_int_equal(board_reg(&b, 10), 20);
+    assert_int_equal(board_count(&b, EVENT_INTERRUPT), 0);
+    assert_int_equal(board_count(&b, EVENT_RTE), 0);
+    assert_int_equal(board_count(&b, EVENT_CALL), board_reg(&b, 8));
+    board_close(&b);
+}
+
+/* The program's own TRAPA, and an address error whose handler skips the instruction. */
+static const char exceptions[] =
+    "main: mov.l l_vec,r0\n ldc r0,vbr\n mov #0,r8\n mov #0,r10\n mov #10,r9\n"
+    "m_loop: bsr f\n nop\n trapa #5\n add r0,r8\n mov #1,r1\n mov.l @r1,r2\n add #1,r8\n dt r9\n bf m_loop\n nop\n"
+    "m_end: bra m_end\n nop\n .align 2\n l_vec: .long vec\n"
+    "f: rts\n mov #3,r0\n"
+    ".align 4\n vec: .space 256\n"
+    "hand: mov.l h_exp,r1\n mov.l @r1,r1\n mov.l h_trapa,r2\n cmp/eq r1,r2\n bt h_trap\n"
+    "stc spc,r1\n add #2,r1\n ldc r1,spc\n add #100,r10\n rte\n nop\n"
+    "h_trap: mov.l h_tra,r1\n mov.l @r1,r1\n shlr2 r1\n add r1,r10\n rte\n nop\n"
+    ".align 2\n h_exp: .long 0xFF000024\n h_trapa: .long 0x160\n h_tra: .long 0xFF000020\n";
+
+static void exceptions__of_the_program__are_passed_on_and_recorded(void **state)
+{
+    (void)state;
+    static struct board b;
+    static struct asm_prog prog;
+    board_open(&b, &prog, "", exceptions);
+    board_run(&b, "m_end", 2000000000);
+    uint32_t r8 = board_reg(&b, 8), r10 = board_reg(&b, 10);
+    board_close(&b);
+    assert_int_equal(r10, 10 * 105);
+    board_open(&b, &prog, "", exceptions);
+    board_arm(&b, &(struct trace_config){ .counter = { 0x23, 0x13 } });
+    board_run(&b, "m_end", 2000000000);
+    board_disarm(&b);
+    assert_int_equal(board_reg(&b, 8), r8);
+    assert_int_equal(board_reg(&b, 10), r10);
+    assert_int_equal(board_count(&b, EVENT_CALL), 10);
+    assert_int_equal(board_count(&b, EVENT_EXCEPTION), 20);
+    size_t traced = 0;
+    for (size_t i = 0; i < b.nev; i++)
+        traced += b.ev[i].kind == EVENT_EXCEPTION && !(b.ev[i].flags & EVENT_UNTRACED_RTE);
+    print_message("  exceptions with RTE %zu, rte %zu\n", traced, board_count(&b, EVENT_RTE));
+    assert_int_equal(board_count(&b, EVENT_RTE), 10); /* of the TRAPAs: the others return elsewhere */
+    board_close(&b);
+}
+
+static void points__start_and_stop__bound_the_profile(void **state)
+{
+    (void)state;
+    static struct board b;
+    static struct asm_prog prog;
+    board_open(&b, &prog, "", nested);
+    struct trace_config cfg = { .counter = { 0x23, 0x13 }, .has_start = true, .start = asm_label(&prog, "m_loop"),
+                                .stops = { asm_label(&prog, "fact") }, .nstops = 1 };
+    board_arm(&b, &cfg);
+    board_run(&b, "m_end", 2000000000);
+    board_disarm(&b);
+    assert_int_equal(board_count(&b, EVENT_START), 200);
+    assert_int_equal(board_count(&b, EVENT_STOP), 200);
+    assert_int_equal(board_count(&b, EVENT_CALL), 200 * 3); /* f, g, and the call of fact itself */
+    assert_int_equal(board_count(&b, EVENT_RETURN), 200 * 2);
+    board_close(&b);
+}
+
+static void memory__while_armed__shows_the_program_and_is_clean_after(void **state)
+{
+    (void)state;
+    static struct board b;
+    static struct asm_prog prog;
+    static uint8_t mem[65536];
+    board_open(&b, &prog, "", nested);
+    board_arm(&b, &(struct trace_config){ .counter = { 0x23, 0x13 } });
+    assert_int_equal(b.t->ops->read_mem(b.t, BOARD_TEXT, 0, mem, prog.len, NULL), 0);
+    assert_memory_equal(mem, prog.code, prog.len);
+    board_run(&b, "m_end", 2000000000);
+    board_disarm(&b);
+    assert_int_equal(b.t->ops->read_mem(b.t, BOARD_TEXT, 0, mem, prog.len, NULL), 0);
+    assert_memory_equal(mem, prog.code, prog.len);
+    board_close(&b);
+}
+
+/* The same program without end: what it does is seen in memory. */
+static const char endless[] =
+    "main: mov.l l_v,r9\n mov #0,r8\n"
+    "m_loop: bsr f\n add #1,r8\n mov.l r8,@r9\n bra m_loop\n nop\n .align 2\n l_v: .long 0xAC0E0000\n"
+    "f: rts\n nop\n";
+
+static void disarm__while_running__program_goes_on_clean(void **state)
+{
+    (void)state;
+    static struct board b;
+    static struct asm_prog prog;
+    static uint8_t mem[65536];
+    board_open(&b, &prog, "", endless);
+    board_arm(&b, &(struct trace_config){ .counter = { 0x23, 0x13 } });
+    board_resume(&b);
+    board_for(&b, 20000000);
+    assert_true(board_count(&b, EVENT_CALL) > 100);
+    board_disarm(&b);
+    assert_int_equal(b.t->ops->state(b.t), TARGET_RUNNING);
+    size_t n = b.nev;
+    board_for(&b, 5000000);
+    assert_int_equal(b.nev, n);
+    board_halt(&b);
+    uint32_t calls = board_word(&b, 0xAC0E0000);
+    print_message("  %u calls, %zu events, pc %08x spc %08x expevt %x vbr %x pr %x\n", calls, n, board_reg(&b, 16), board_reg(&b,42), board_word(&b,0xFF000024), board_reg(&b,19), board_reg(&b,17));
+    assert_true(calls > n / 2);
+    assert_int_equal(b.t->ops->read_mem(b.t, BOARD_TEXT, 0, mem, prog.len, NULL), 0);
+    assert_memory_equal(mem, prog.code, prog.len);
+    board_close(&b);
+}
+
+static void policy__live_with_a_small_ring__losses_are_counted(void **state)
+{
+    (void)state;
+    static struct board b;
+    static struct asm_prog prog;
+    board_open(&b, &prog, "", nested);
+    board_arm(&b, &(struct trace_config){ .counter = { 0x23, 0x13 }, .policy = TRACE_LIVE, .ram_base = 0x8C080000,
+                                          .ram_bytes = 13 << 10 });
+    board_run(&b, "m_end", 2000000000);
+    board_disarm(&b);
+    uint64_t lost = 0;
+    for (size_t i = 0; i < b.nev; i++)
+        lost += b.ev[i].kind == EVENT_LOST ? b.ev[i].amount : 0;
+    size_t got = board_count(&b, EVENT_CALL) + board_count(&b, EVENT_RETURN);
+    print_message("  %zu events, %u lost\n", got, (unsigned)lost);
+    assert_true(lost > 0);
+    assert_int_equal(got + lost, 200 * 16);
+    board_close(&b);
+}
+
+static void session__lost__next_one_finds_and_undoes_its_patches(void **state)
+{
+    (void)state;
+    static struct board b;
+    static struct asm_prog prog;
+    static uint8_t mem[65536];
+    struct sh4_options opt = { .allow_private = true };
+    struct err err = { .code = ERR_OK };
+    board_open(&b, &prog, "", endless);
+    board_arm(&b, &(struct trace_config){ .counter = { 0x23, 0x13 } });
+    board_resume(&b);
+    board_for(&b, 5000000);
+    b.t->ops->close(b.t); /* as if the bridge had died */
+    assert_int_equal(sh4_open(b.probe, &opt, &b.t, &err), 0);
+    assert_int_equal(b.t->ops->attach(b.t, &err), 0);
+    assert_int_equal(b.t->ops->set_image(b.t, &b.im, &err), 0);
+    board_halt(&b);
+    b.nev = 0;
+    board_arm(&b, &(struct trace_config){ .counter = { 0x23, 0x13 } });
+    board_resume(&b);
+    board_for(&b, 5000000);
+    print_message("  %zu calls, %zu events\n", board_count(&b, EVENT_CALL), b.nev);
+    assert_true(board_count(&b, EVENT_CALL) > 100);
+    board_halt(&b);
+    board_disarm(&b);
+    assert_int_equal(b.t->ops->read_mem(b.t, BOARD_TEXT, 0, mem, prog.len, &err), 0);
+    assert_memory_equal(mem, prog.code, prog.len);
+    board_close(&b);
+}
+
+static void breakpoint__on_a_traced_call__stops_and_no_event_is_missed(void **state)
+{
+    (void)state;
+    static struct board b;
+    static struct asm_prog prog;
+    struct target_stop stop = { .reason = STOP_NONE };
+    struct err err = { .code = ERR_OK };
+    board_open(&b, &prog, "", nested);
+    board_arm(&b, &(struct trace_config){ .counter = { 0x23, 0x13 } });
+    uint32_t at = asm_label(&prog, "m_loop") + 2; /* jsr @r1 */
+    assert_int_equal(b.t->ops->insert_bp(b.t, BP_SOFT, at, 2, &err), 0);
+    for (int i = 0; i < 3; i++) {
+        board_resume(&b);
+        while (b.t->ops->poll(b.t, 1000000, &stop, &err) == 0)
+            ;
+        assert_int_equal(stop.reason, STOP_SWBREAK);
+        assert_int_equal(stop.pc, at);
+    }
+    assert_int_equal(b.t->ops->remove_bp(b.t, BP_SOFT, at, 2, &err), 0);
+    board_run(&b, "m_end", 2000000000);
+    board_disarm(&b);
+    assert_int_equal(board_count(&b, EVENT_CALL), 200 * 8);
+    assert_int_equal(board_count(&b, EVENT_RETURN), 200 * 8);
+    board_close(&b);
+}
+
+static void step__over_a_traced_call__lands_on_its_target(void **state)
+{
+    (void)state;
+    static struct board b;
+    static struct asm_prog prog;
+    struct resume step = { .kind = RESUME_STEP };
+    struct target_stop stop;
+    struct err err = { .code = ERR_OK };
+    board_open(&b, &prog, "", nested);
+    board_arm(&b, &(struct trace_config){ .counter = { 0x23, 0x13 } });
+    uint32_t seen[5];
+    for (int i = 0; i < 5; i++) { /* mov, mov.l, mov.l, jsr+mov, first of f */
+        assert_int_equal(b.t->ops->resume(b.t, &step, &err), 0);
+        int ret;
+        while ((ret = b.t->ops->poll(b.t, 1000000, &stop, &err)) == 0)
+            ;
+        assert_int_equal(ret, 1);
+        seen[i] = (uint32_t)stop.pc;
+    }
+    assert_int_equal(seen[2], asm_label(&prog, "m_loop") + 2);
+    assert_int_equal(seen[3], asm_label(&prog, "f"));
+    assert_int_equal(seen[4], asm_label(&prog, "f") + 2);
+    board_run(&b, "m_end", 2000000000);
+    board_disarm(&b);
+    assert_int_equal(board_count(&b, EVENT_CALL), 200 * 8);
+    assert_int_equal(board_count(&b, EVENT_RETURN), 200 * 8);
+    board_close(&b);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(board__calls__every_event_arrives_and_the_result_is_the_same),
+        cmocka_unit_test(interrupts__timer__each_gives_an_event_and_an_rte),
+        cmocka_unit_test(interrupts__filter_auto__handler_is_excluded),
+        cmocka_unit_test(exceptions__of_the_program__are_passed_on_and_recorded),
+        cmocka_unit_test(points__start_and_stop__bound_the_profile),
+        cmocka_unit_test(memory__while_armed__shows_the_program_and_is_clean_after),
+        cmocka_unit_test(disarm__while_running__program_goes_on_clean),
+        cmocka_unit_test(policy__live_with_a_small_ring__losses_are_counted),
+        cmocka_unit_test(session__lost__next_one_finds_and_undoes_its_patches),
+        cmocka_unit_test(breakpoint__on_a_traced_call__stops_and_no_event_is_missed),
+        cmocka_unit_test(step__over_a_traced_call__lands_on_its_target),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -650,10 +650,14 @@ exception:                              ! R4: 1 general, 0x400 TLB miss
         stc     spc,r0
         mov.l   r0,@(X_X1,r1)
         mov.l   r4,@(X_X2,r1)
-        mov.l   l_bbrb,r4               ! channel B free: break where the handler will return to
+        mov.l   l_bbrb,r4               ! channel B free or ours: break where the handler will return to
+        mov.l   @(X_EXC,r1),r0
+        tst     r0,r0
+        bf      3f
         mov.w   @r4,r0
         tst     r0,r0
         bf      2f
+3:
         mov.l   @(X_X1,r1),r0
         mov.l   r0,@(X_EXC,r1)
         add     #-8,r4

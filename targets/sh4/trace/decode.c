@@ -140,10 +140,24 @@ static bool in_stub(const struct sh4_trace_decoder *d, uint32_t pc)
     return off < p->stubs_end - p->stubs;
 }
 
-/* An address in a stub means: at the site whose stub runs. */
-static uint32_t program_pc(const struct sh4_trace_decoder *d, uint32_t pc)
+/* An interrupted address in a stub means: at the site whose stub ran. The return from the interrupt names the
+ * same address later, when other sites have been passed. */
+static uint32_t interrupted_pc(struct sh4_trace_decoder *d, uint32_t pc)
 {
-    return in_stub(d, pc) && d->last ? d->plan->id[d->last].addr : pc;
+    if (!in_stub(d, pc) || !d->site)
+        return pc;
+    unsigned i = d->ninside++ % 8;
+    d->inside[i].at = pc;
+    d->inside[i].pc = d->plan->id[d->site].addr;
+    return d->inside[i].pc;
+}
+
+static uint32_t resumed_pc(const struct sh4_trace_decoder *d, uint32_t pc)
+{
+    for (unsigned k = 1; in_stub(d, pc) && k <= 8 && k <= d->ninside; k++)
+        if (d->inside[(d->ninside - k) % 8].at == pc)
+            return d->inside[(d->ninside - k) % 8].pc;
+    return pc;
 }
 
 static void site_event(struct sh4_trace_decoder *d, const struct record *r, struct event *e)
@@ -177,7 +191,7 @@ static void exception_event(struct sh4_trace_decoder *d, const struct record *r,
     bool irq = r->kind == SH4_TRACE_K_INTERRUPT;
     e->kind = irq ? EVENT_INTERRUPT : EVENT_EXCEPTION;
     e->vector = (uint16_t)r->x2;
-    e->pc = program_pc(d, r->x1);
+    e->pc = interrupted_pc(d, r->x1);
     e->flags |= EVENT_HAS_PC | (r->x2 >> 16 ? 0 : EVENT_UNTRACED_RTE) | (in_stub(d, r->x1) ? EVENT_DOUBTFUL : 0);
     if (d->has_vbr) {
         e->target = d->vbr + (irq ? 0x600 : e->vector == 0x040 || e->vector == 0x060 ? 0x400 : 0x100);
@@ -196,7 +210,7 @@ static void fill(struct sh4_trace_decoder *d, const struct record *r, struct eve
         break;
     case SH4_TRACE_K_RTE:
         e->kind = EVENT_RTE;
-        e->target = program_pc(d, r->x1);
+        e->target = resumed_pc(d, r->x1);
         e->flags |= EVENT_HAS_TARGET;
         break;
     case SH4_TRACE_K_START: case SH4_TRACE_K_STOP:
@@ -233,6 +247,8 @@ static void event(struct sh4_trace_decoder *d, const struct record *r, uint64_t 
     d->sp_high = r->sp & 0xFFFC0000;
     d->started = true;
     d->last = r->id;
+    if (r->id)
+        d->site = r->id;
     d->events++;
 }
 

@@ -24,6 +24,9 @@ struct sh4_trace_decoder {
     uint64_t c16[2];       /* cumulative, 1/16 counts */
     int64_t debt16[2];     /* what subtracting the residue took too much, to be taken off later */
     uint16_t last;         /* number of the event whose stub ran last */
+    uint16_t site;         /* number of the last site event */
+    struct { uint32_t at, pc; } inside[8]; /* stub addresses that were interrupted, and what they stand for */
+    unsigned ninside;
     uint32_t sp_high;      /* bits 31-18 */
     uint32_t *target;      /* last target by number, plan->nids entries; caller allocates, zeroed */
     struct { uint32_t sp, ret; } frame[SH4_TRACE_FRAMES]; /* calls under way, newest at (n-1) % FRAMES */

@@ -263,7 +263,7 @@ static void fill_tables(const struct work *w, struct sh4_trace_plan *p, const st
         put32(p->image + l->patches + i * 8 + 4, (uint32_t)SH4_TRACE_TRAP << 16 | x->orig, big);
         p->patch[i] = (struct sh4_trace_patch){ x->addr, x->orig, x->id };
         struct sh4_trace_id *id = &p->id[x->id];
-        *id = (struct sh4_trace_id){ .addr = x->addr, .kind = SH4_SITE_NKINDS, .extra_insns = x->stub.extra_insns,
+        *id = (struct sh4_trace_id){ .addr = x->addr, .stub = stub, .stub_pr = x->stub.set_pr, .kind = SH4_SITE_NKINDS, .extra_insns = x->stub.extra_insns,
                                      .extra_cycles = x->stub.extra_cycles };
         if (x->site) {
             id->kind = x->site->kind;

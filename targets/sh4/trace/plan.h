@@ -31,6 +31,8 @@ struct sh4_trace_request {
 /* What a site number in a record means. */
 struct sh4_trace_id {
     uint32_t addr, target;
+    uint32_t stub;     /* where its stub is, as the program reaches it */
+    bool stub_pr;      /* the stub wants PR set */
     uint16_t slot;
     uint8_t kind;      /* enum sh4_site_kind; SH4_SITE_NKINDS: a point that is no event */
     bool has_target;   /* static target */

@@ -99,6 +99,11 @@ static int choose_residue(struct sh4_trace *tr, struct err *err)
     return 0;
 }
 
+static int save_word(struct sh4_target *t, unsigned word, uint32_t *v, struct err *err)
+{
+    return sh4_agent_read(t, t->agent_base + t->layout->save_area + 4 * word, 4, v, 1, err);
+}
+
 static uint64_t tck(struct sh4_target *t)
 {
     uint64_t clocks = 0;
@@ -131,7 +136,8 @@ int sh4_trace_empty(struct sh4_trace *tr, struct err *err)
         return ret;
     if (n && (ret = choose_residue(tr, err)) < 0)
         return ret;
-    tr->dec.vbr = tr->t->prog_vbr;
+    if ((ret = save_word(tr->t, SH4_SAVE_DBR, &tr->dec.vbr, err)) < 0)
+        return ret;
     tr->ring_used = n * 4;
     decode_words(tr, n);
     if (lost) {
@@ -142,11 +148,6 @@ int sh4_trace_empty(struct sh4_trace *tr, struct err *err)
     tr->drains++;
     tr->last_drain_ns = now(tr->t);
     return 0;
-}
-
-static int save_word(struct sh4_target *t, unsigned word, uint32_t *v, struct err *err)
-{
-    return sh4_agent_read(t, t->agent_base + t->layout->save_area + 4 * word, 4, v, 1, err);
 }
 
 /* A break set by the agent on channel B to catch the end of a handler has to survive the kernel. */
@@ -288,6 +289,10 @@ static int resumed(struct sh4_target *t, struct err *err)
     struct sh4_trace *tr = t->trace;
     uint32_t spc;
     int ret = sh4_trace_reconcile(tr, err);
+    const struct sh4_trace_patch *p = tr->stepped ? sh4_trace_plan_patch(&tr->plan, tr->stepped & ~1u) : NULL;
+    if (ret == 0 && p)
+        ret = sh4_trace_patch(tr, (size_t)(p - tr->plan.patch), false, err);
+    tr->stepped = 0;
     if (ret == 0 && !t->ubc[1].used) {
         ret = sh4_trace_get(tr, sh4_trace_blob.ext + 4 * SH4_TRACE_X_EXC, &spc, 1, err);
         if (ret == 0 && spc)
@@ -296,6 +301,51 @@ static int resumed(struct sh4_target *t, struct err *err)
     if (ret == 0)
         note_event(tr, EVENT_NOTE, t->pc, EVENT_CAUSE_RESUMED, 0);
     return ret;
+}
+
+/* The program stands on a traced site and goes on, or is stepped: the host makes the event in the agent's place.
+ * Running on, the site's stub takes over; for a step the instruction itself is put back. */
+static int event_by_host(struct sh4_trace *tr, const struct sh4_trace_patch *p, struct err *err)
+{
+    struct sh4_target *t = tr->t;
+    uint32_t last[2], at[2], words[6] = { (uint32_t)SH4_TRACE_K_WIDE << 16 | p->id };
+    int ret = sh4_trace_get(tr, sh4_trace_blob.save + 4 * SH4_TRACE_S_LAST1, last, 2, err);
+    for (unsigned n = 0; ret == 0 && n < 2; n++)
+        ret = sh4_agent_peek(t, n ? SH4_PMCTR2L : SH4_PMCTR1L, 4, &at[n], err);
+    if (ret == 0)
+        ret = sh4_trace_put(tr, sh4_trace_blob.save + 4 * SH4_TRACE_S_LAST1, at, 2, err);
+    if (ret < 0)
+        return ret;
+    words[1] = at[0] - last[0];
+    words[2] = at[1] - last[1];
+    words[3] = t->r15;
+    memcpy(tr->words, words, sizeof words);
+    decode_words(tr, ARRAY_LEN(words));
+    tr->dec.started = false; /* what follows starts from the host again */
+    return 0;
+}
+
+static int resuming(struct sh4_target *t, struct resume *how, struct err *err)
+{
+    struct sh4_trace *tr = t->trace;
+    const struct sh4_trace_patch *p = sh4_trace_plan_patch(&tr->plan, t->pc);
+    if (how->kind == RESUME_RANGE)
+        for (size_t i = 0; i < tr->plan.npatches; i++)
+            if (tr->plan.patch[i].addr >= how->range_lo && tr->plan.patch[i].addr < how->range_hi)
+                how->kind = RESUME_STEP; /* the kernel's own stepping would run into our traps */
+    tr->stepped = 0;
+    if (!p || tr->mark[p - tr->plan.patch].dead || REG_GET(t->sr, SH4_SR_BL))
+        return 0;
+    const struct sh4_trace_id *id = &tr->plan.id[p->id];
+    int ret = tr->active && id->kind != SH4_SITE_NKINDS ? event_by_host(tr, p, err) : 0;
+    if (ret < 0 || how->kind != RESUME_CONTINUE) {
+        tr->stepped = p->addr | 1;
+        return ret;
+    }
+    if (id->stub_pr)
+        t->save[SH4_SAVE_PR] = t->pc + 4;
+    t->pc = id->stub;
+    return 0;
 }
 
 /* ---- halting for our own purposes ---- */
@@ -524,6 +574,7 @@ static void set_hooks(struct sh4_trace *tr, bool on)
     t->trace_poll = on ? look : NULL;
     t->trace_halted = on ? halted : NULL;
     t->trace_resumed = on ? resumed : NULL;
+    t->trace_resuming = on ? resuming : NULL;
 }
 
 /* Counting begins: what the counters show now is zero. */

@@ -27,6 +27,7 @@ struct sh4_trace {
     struct sh4_trace_mark *mark; /* plan.npatches */
     bool armed, active;
     bool drain_asked;            /* an H-UDI interrupt was sent for the ring */
+    uint32_t stepped;            /* site being stepped over by the user, | 1; 0 none */
     bool evidence;               /* SR.BL at entry was taken for clear because the program runs that way */
 
     struct event *queue;         /* TRACE_QUEUE, a ring */
