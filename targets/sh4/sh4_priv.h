@@ -150,6 +150,7 @@ struct sh4_target {
     void (*trace_write)(struct sh4_target *t, uint32_t addr, uint8_t *buf, size_t len);
     int (*trace_poll)(struct sh4_target *t, uint64_t max_ns, struct err *err);
     uint32_t trace_vbr;
+    bool leftovers_checked; /* since attach */
     int (*trace_resumed)(struct sh4_target *t, struct err *err);
     /* Before a resume is worked out: may change how and the state. */
     int (*trace_resuming)(struct sh4_target *t, struct resume *how, struct err *err);
@@ -159,6 +160,12 @@ struct sh4_target {
 
 /* sh4_trace_ops - targets/sh4/trace; found through a pointer so that the driver links without it. */
 const struct target_trace_ops *sh4_trace_ops(void);
+/* sh4_trace_clean_leftovers - undoes what a lost session left behind: at the VBR in use, or (search) anywhere in
+ * the agent's RAM. The target is halted. Returns 1 if there was something, 0 if not. */
+int sh4_trace_clean_leftovers(struct sh4_target *t, bool search, struct err *err);
+/* sh4_trace_adopt - halted in the trace agent of a session that was lost (SH4_ENTRY_TRACE): makes the state the
+ * program's own. */
+int sh4_trace_adopt(struct sh4_target *t, struct err *err);
 
 static inline struct sh4_target *sh4_of(struct target *t) { return (struct sh4_target *)t; }
 

@@ -193,6 +193,13 @@ static int take_over(struct sh4_target *t, struct err *err)
         if (!t->hooks)
             t->prog_dbr = t->save[SH4_SAVE_DBR];
     }
+    if (t->save[SH4_SAVE_KIND] == SH4_ENTRY_TRACE && !t->trace_halted && (ret = sh4_trace_adopt(t, err)) < 0)
+        return ret;
+    if (!t->leftovers_checked && !t->trace_vbr) {
+        t->leftovers_checked = true;
+        if ((ret = sh4_trace_clean_leftovers(t, false, err)) < 0)
+            return ret;
+    }
     if (t->trace_halted) {
         ret = t->trace_halted(t, err);
         if (ret < 0)
@@ -509,7 +516,7 @@ static int op_attach(struct target *target, struct err *err)
     t->layout = NULL;
     t->halt_wanted = t->stop_pending = t->stepping = t->hooks = false;
     t->bar_known[0] = t->bar_known[1] = t->bamr_known[0] = t->bamr_known[1] = false;
-    t->vbr_patched = false;
+    t->vbr_patched = t->leftovers_checked = false;
     int ret = sh4_link_connect(&t->link, err);
     if (ret < 0)
         return lost(t, ret);

@@ -28,8 +28,7 @@ enum {
     SH4_TRACE_VERSION = 1,
     SH4_TRACE_SLOTS = 32,
     SH4_TRACE_TRAP = 0xC322,      /* TRAPA at patched sites */
-    SH4_TRACE_SLOT_TRAP = 0xC321, /* TRAPA in the RTE slots */
-    SH4_TRACE_KIND = 4            /* SH4_SAVE_KIND of a stop that only asks for the ring */
+    SH4_TRACE_SLOT_TRAP = 0xC321  /* TRAPA in the RTE slots */
 };
 
 /* Host's words behind magic and version (offsets from the base): for a later attach. */

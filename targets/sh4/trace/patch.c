@@ -184,7 +184,7 @@ static int undo_at(struct sh4_target *t, uint32_t base, struct err *err)
     return ret < 0 ? ret : 1;
 }
 
-int sh4_trace_clean_leftovers(struct sh4_target *t, struct err *err)
+int sh4_trace_clean_leftovers(struct sh4_target *t, bool search, struct err *err)
 {
     uint32_t lo = t->opt.agent_ram & ~31u, vbr = t->prog_vbr;
     enum { STEP = 32, SPAN = 16384 };
@@ -195,9 +195,31 @@ int sh4_trace_clean_leftovers(struct sh4_target *t, struct err *err)
         if (sh4_agent_peek(t, vbr, 4, &magic, NULL) == 0 && magic == SH4_TRACE_MAGIC)
             return undo_at(t, vbr, err);
     }
-    int ret = sh4_agent_read(t, lo, 4, words, span / 4, err);
-    for (uint32_t off = 0; ret == 0 && off < span; off += STEP)
+    int ret = search ? sh4_agent_read(t, lo, 4, words, span / 4, err) : 0;
+    for (uint32_t off = 0; search && ret == 0 && off < span; off += STEP)
         if (words[off / 4] == SH4_TRACE_MAGIC)
             ret = undo_at(t, lo + off, err);
     return ret;
+}
+
+int sh4_trace_adopt(struct sh4_target *t, struct err *err)
+{
+    uint32_t base = t->save[SH4_SAVE_VBR], words[16], ext[16];
+    uint32_t magic = 0;
+    int ret = sh4_agent_peek(t, base, 4, &magic, err);
+    if (ret < 0 || magic != SH4_TRACE_MAGIC)
+        return ret;
+    ret = sh4_agent_read(t, base + sh4_trace_blob.save, 4, words, ARRAY_LEN(words), err);
+    if (ret == 0)
+        ret = sh4_agent_read(t, base + sh4_trace_blob.ext, 4, ext, ARRAY_LEN(ext), err);
+    if (ret < 0)
+        return ret;
+    for (unsigned i = 0; i < 5; i++)
+        *sh4_reg_bank(t, 1, i) = words[i];
+    t->pc = t->spc = ext[SH4_TRACE_X_SPC];
+    t->sr = t->ssr = ext[SH4_TRACE_X_SPC + 1];
+    t->r15 = t->sgr = ext[SH4_TRACE_X_SPC + 2];
+    t->prog_vbr = t->save[SH4_SAVE_DBR];
+    ret = undo_at(t, base, err);
+    return ret < 0 ? ret : 0;
 }

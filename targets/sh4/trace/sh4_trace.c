@@ -193,7 +193,7 @@ static int serve(struct sh4_trace *tr, struct err *err)
     int ret = save_word(t, SH4_SAVE_KIND, &kind, err);
     if (ret < 0)
         return ret;
-    bool ours = kind == SH4_TRACE_KIND || (kind == SH4_ENTRY_INTERRUPT && tr->drain_asked && !t->halt_wanted);
+    bool ours = kind == SH4_ENTRY_TRACE || (kind == SH4_ENTRY_INTERRUPT && tr->drain_asked && !t->halt_wanted);
     tr->drain_asked = false;
     if (!ours)
         return 1;
@@ -377,6 +377,22 @@ static int run_program(struct sh4_target *t, bool ran, struct err *err)
 {
     struct resume how = { .kind = RESUME_CONTINUE };
     return ran ? t->base.ops->resume(&t->base, &how, err) : 0;
+}
+
+/* Halted in a stub of an earlier session, whose RAM will be used again: stepped out of it. */
+static int leave_stub(struct sh4_target *t, uint32_t ram, uint32_t bytes, struct err *err)
+{
+    enum { MOST = 16 };
+    struct resume step = { .kind = RESUME_STEP };
+    struct target_stop stop;
+    for (int i = 0; i < MOST && (t->pc & 0x1FFFFFFF) - (ram & 0x1FFFFFFF) < bytes && !REG_GET(t->sr, SH4_SR_BL); i++) {
+        int ret = t->base.ops->resume(&t->base, &step, err);
+        while (ret == 0)
+            ret = t->base.ops->poll(&t->base, SLICE_NS, &stop, err);
+        if (ret < 0)
+            return ret;
+    }
+    return 0;
 }
 
 /* ---- arming ---- */
@@ -609,7 +625,9 @@ static int init_state(struct sh4_trace *tr, struct err *err)
 static int arm_halted(struct sh4_trace *tr, struct err *err)
 {
     struct sh4_target *t = tr->t;
-    int ret = sh4_trace_clean_leftovers(t, err);
+    int ret = sh4_trace_clean_leftovers(t, true, err);
+    if (ret >= 0)
+        ret = leave_stub(t, t->opt.agent_ram, t->opt.agent_ram_bytes, err);
     if (ret >= 0)
         ret = compare_image(t, tr->cfg.image, err);
     if (ret == 0)

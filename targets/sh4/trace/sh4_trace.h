@@ -61,7 +61,5 @@ void sh4_trace_hide(struct sh4_target *t, uint32_t addr, uint8_t *buf, size_t le
 void sh4_trace_write(struct sh4_target *t, uint32_t addr, uint8_t *buf, size_t len);
 /* Makes patches and the user's breakpoints agree before the program runs on. */
 int sh4_trace_reconcile(struct sh4_trace *tr, struct err *err);
-/* Undoes what a lost session left behind, if anything. Returns 1 if there was something. */
-int sh4_trace_clean_leftovers(struct sh4_target *t, struct err *err);
 
 #endif
