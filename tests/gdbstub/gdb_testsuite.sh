@@ -19,9 +19,9 @@ while [ $# -gt 0 ]; do
 done
 default_tests="advance all-bin arithmet arrayidx assign bitfields bp-permanent break break-always break-caller-line
  call-ar-st call-rt-st call-strs callfuncs callfuncs2 charset chng-syms commands completion cond-expr condbreak consecutive
- consecutive-step-over cvexpr dfp-exprs display dump ena-dis-br ending-run eval-skip exprs finish frame-args frame-selection
+ consecutive-step-over dfp-exprs display dump ena-dis-br ending-run eval-skip exprs finish frame-args frame-selection
  funcargs func-ptr hashline1 hook-stop jump kill-after-signal langs list long_long miscexp moribund-step nodebug opaque
- pc-fp pointers pr10179 printcmds ptype recurse return return2 scope sect-cmd setshow setvar shlib-call-none sizeof
+ pc-fp pointers pr10179 printcmds ptype recurse return return2 scope sect-cmd setshow setvar sizeof
  skip-solib stack-checking step-break step-line step-test store structs subst tbreak2 trace-commands until varargs
  volatile watch-cond watch-read watch_thread_num watchpoint watchpoint-cond-gone watchpoint-delete whatis whatis-exp"
 

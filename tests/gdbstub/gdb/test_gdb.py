@@ -1,0 +1,243 @@
+#!/usr/bin/env python3
+"""Real gdb-multiarch over probeprof's whole stack on the simulated SH7750.
+
+usage: test_gdb.py PROBEPROF [CASE...]     exit 0 all passed, 1 a failure, 77 gdb-multiarch is missing
+A case is a list of GDB commands and of regular expressions that its output must match one after the other.
+"""
+import os
+import re
+import select
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+ELF = os.path.join(HERE, "calls.elf")
+DEADLINE = 40
+
+CASES = [
+    ("load and compare", ["info registers pc", "load", "compare-sections", "print/x $pc"],
+     [r"pc +0x[0-9a-f]+", r"Section \.text, .*: matched", r"= 0xc010000"]),
+    ("break, arguments, backtrace", ["load", "break add", "continue", "info args", "bt", "finish"],
+     [r"Breakpoint 1, add \(a=2, b=3\)", r"a = 2", r"b = 3", r"#0 +add", r"#1 +.* main", r"Value returned is .* = 5"]),
+    ("recursion", ["load", "break factorial if n == 1", "continue", "bt", "delete", "finish", "up", "info frame"],
+     [r"factorial \(n=1\)", r"#4 .*factorial \(n=5\)", r"#5 .* main", r"Value returned is .* = 1"]),
+    ("next steps over calls", ["load", "break main", "continue", "next", "next", "print first", "print second"],
+     [r"Breakpoint 1, main", r"factorial", r"slots", r"= 5", r"= 120"]),
+    ("step enters a call", ["load", "break main", "continue", "step", "step", "step"],
+     [r"Breakpoint 1, main", r"add \(a=2, b=3\)", r"return sum"]),
+    ("delay slots one by one",
+     ["load", "break *slots", "continue", "stepi", "print (char*)$pc - (char*)slots", "stepi", "print (char*)$pc - (char*)slots",
+      "print $r0", "stepi", "stepi", "print (char*)$pc - (char*)slots", "print $r0", "stepi", "print $r0", "info symbol $pc"],
+     [r"slots \(\)", r"= 2\b", r"= 8\b", r"= 3\b", r"= 16\b", r"= 7\b", r"= 15\b", r"main \+"]),
+    ("watch", ["load", "break main", "continue", "watch counter", "continue", "continue", "delete", "rwatch place", "info breakpoints"],
+     [r"[Hh]ardware watchpoint 2: counter", r"Old value = 0\s+New value = 1", r"Old value = 1\s+New value = 2", r"bump"]),
+    ("awatch and hbreak", ["load", "hbreak bump", "continue", "awatch counter", "continue", "print counter"],
+     [r"[Hh]ardware assisted breakpoint 1", r"bump \(\)", r"Value = 0", r"= 0"]),
+    ("calling functions", ["load", "break main", "continue", "print add(20, 22)", "print factorial(6)", "print scale(3.0f)",
+                           "print sum_point(place)", "print $r0", "next", "print first"],
+     [r"= 42", r"= 720", r"= 1\.5", r"= 7\b", r"= 5\b"]),
+    ("return", ["load", "break add", "continue", "set confirm off", "return 77", "next", "print first"],
+     [r"add \(a=2, b=3\)", r"= 77"]),
+    ("registers and memory", ["load", "break main", "continue", "set var $r8 = 0x12345678", "print/x $r8", "print $fr0", "set var $fr3 = 1.25",
+                              "print $fr3", "print text", "set var text = \"changed by gdb!\"", "print text", "x/2i $pc", "print place",
+                              "find /b &text, +16, 'g', 'd', 'b'"],
+     [r"= 0x12345678", r"= ", r"= 1\.25", r"unchanged", r"changed by gdb!", r"=> 0x", r"\{x = 3, y = 4\}", r"1 pattern found"]),
+    ("exit status", ["load", "break main", "continue", "set var asked = 2", "continue"], [r"exited with code 053"]),
+    ("tbreak, until, advance", ["load", "tbreak main", "continue", "advance slots", "finish", "until", "until"],
+     [r"Temporary breakpoint 1, main", r"slots \(\)", r"main \(\)", r"bump"]),
+    ("monitor", ["monitor version", "monitor help", "monitor reg SR", "monitor perf", "monitor nosuch"],
+     [r"probeprof", r"reset \[halt\|run\]", r"SR", r"no monitor command"]),
+    ("reset, load, run", ["monitor reset run", "monitor reset halt", "maintenance flush register-cache", "print/x $pc"], [r"= 0xa0000000"]),
+    ("range stepping", ["load", "break main", "continue", "set debug remote 1", "next", "set debug remote 0"], [r"vCont;r", r"factorial"]),
+    ("crash", ["load", "monitor catch all", "break main", "continue", "set var $r15 = 1", "continue", "x/i $pc"],
+     [r"address error on write", r"received signal SIGBUS", r"=> 0x"]),
+    ("detach lets it run, reattach halts it",
+     ["load", "break main", "continue", "delete", "set var asked = 1", "detach", "shell sleep 0.3", "target remote @", "bt", "print counter > 100"],
+     [r"detached", r"spin|bump", r"= 1\b"]),
+    ("kill and again", ["load", "kill", "target remote @", "load", "break main", "continue"], [r"Breakpoint 1, main"]),
+    ("extended: run again", ["set confirm off", "load", "break main", "continue", "next", "monitor sessions"], [r"Breakpoint 1, main", r"controls, this one"]),
+]
+
+
+class Board:
+    """One probeprof and its socket."""
+
+    def __init__(self, probeprof):
+        self.dir = tempfile.mkdtemp(prefix="gdbtest")
+        self.socket = os.path.join(self.dir, "gdb")
+        self.log = open(os.path.join(self.dir, "log"), "w+")
+        self.process = subprocess.Popen([probeprof, "--probe", "sim:sh7750", "--no-profile", "--gdb", self.socket],
+                                        stdin=subprocess.DEVNULL, stdout=self.log, stderr=self.log, cwd=self.dir)
+        for _ in range(200):
+            if os.path.exists(self.socket):
+                return
+            time.sleep(0.05)
+        raise RuntimeError("probeprof does not listen: " + self.text())
+
+    def text(self):
+        self.log.seek(0)
+        return self.log.read()
+
+    def close(self):
+        self.process.terminate()
+        try:
+            self.process.wait(10)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            self.process.wait()
+            raise RuntimeError("probeprof does not end on SIGTERM")
+        finally:
+            self.log.close()
+            shutil.rmtree(self.dir)
+
+
+class Gdb:
+    """An interactive gdb on pipes."""
+
+    def __init__(self):
+        self.process = subprocess.Popen(["gdb-multiarch", "-q", "-nx", ELF], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                        stderr=subprocess.STDOUT, bufsize=0, preexec_fn=os.setpgrp)
+        self.output = ""
+        for line in ("set pagination off", "set confirm off", "set width 0", "set remotetimeout 20", "directory " + HERE):
+            self.command(line)
+
+    def send(self, line):
+        self.process.stdin.write(line.encode() + b"\n")
+
+    def wait(self, pattern, deadline=DEADLINE):
+        """Reads until pattern appears in what came since the last wait; returns the text up to its end."""
+        until = time.time() + deadline
+        while True:
+            match = re.search(pattern, self.output)
+            if match:
+                text, self.output = self.output[:match.end()], self.output[match.end():]
+                return text
+            ready, _, _ = select.select([self.process.stdout], [], [], max(0, until - time.time()))
+            data = os.read(self.process.stdout.fileno(), 65536) if ready else b""
+            if not data:
+                raise RuntimeError("no %r in: %s" % (pattern, self.output[-2000:]))
+            self.output += data.decode(errors="replace")
+
+    def command(self, line):
+        """Its whole output; a marker that GDB echoes tells the end."""
+        self.send(line)
+        self.send("echo \\n<<done>>\\n")
+        return self.wait(r"\n<<done>>\n")
+
+    def interrupt(self):
+        os.kill(self.process.pid, signal.SIGINT)
+
+    def close(self):
+        self.process.stdin.close()
+        try:
+            self.process.wait(10)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            self.process.wait()
+        self.process.stdout.close()
+
+
+def in_order(text, patterns):
+    at = 0
+    for pattern in patterns:
+        match = re.compile(pattern).search(text, at)
+        if not match:
+            return pattern
+        at = match.end()
+    return None
+
+
+def scripted(probeprof, commands, patterns):
+    board, gdb = Board(probeprof), Gdb()
+    try:
+        text = gdb.command("target remote " + board.socket)
+        for line in commands:
+            text += "(gdb) %s\n" % line + gdb.command(line.replace("@", board.socket))
+        missing = in_order(text, patterns)
+        if missing:
+            raise RuntimeError("no %r, in this order, in:\n%s\n%s" % (missing, text, board.text()))
+    finally:
+        gdb.close()
+        board.close()
+
+
+def ctrl_c(probeprof):
+    """A program that loops stops at Ctrl-C, where it is, and goes on."""
+    board, gdb = Board(probeprof), Gdb()
+    try:
+        for line in ("target remote " + board.socket, "load", "break main", "continue", "set var asked = 1", "delete"):
+            gdb.command(line)
+        counts = []
+        for _ in range(3):
+            gdb.send("continue")
+            gdb.wait("Continuing")
+            time.sleep(0.3)
+            gdb.interrupt()
+            gdb.wait("SIGINT")
+            counts.append(int(re.search(r"= (\d+)", gdb.command("print counter")).group(1)))
+        if not counts[0] < counts[1] < counts[2]:
+            raise RuntimeError("the program does not go on: %r" % counts)
+    finally:
+        gdb.close()
+        board.close()
+
+
+def two_gdbs(probeprof):
+    """The second one looks on, is told of stops, and takes over when the first leaves."""
+    board, one, two = Board(probeprof), Gdb(), Gdb()
+    try:
+        for line in ("target remote " + board.socket, "load", "break add", "break factorial", "continue"):
+            one.command(line)
+        text = two.command("target remote " + board.socket)
+        text += two.command("bt") + two.command("print a")
+        if in_order(text, [r"add \(a=2, b=3\)", r"= 2"]):
+            raise RuntimeError("the observer does not see the program: " + text)
+        for line, want in (("set var counter = 9", "Cannot access|[Ee]rror|not"), ("stepi", "another GDB controls"),
+                           ("monitor reset halt", "another GDB controls")):
+            text = two.command(line)
+            if not re.search(want, text):
+                raise RuntimeError("observer: %s: %s" % (line, text))
+        if "= 0" not in one.command("print counter"):
+            raise RuntimeError("the observer has written")
+        one.command("delete")
+        one.command("set var asked = 1")
+        one.close()
+        time.sleep(0.3)
+        two.command("disconnect")
+        two.command("target remote " + board.socket)
+        text = two.command("set var counter = 0") + two.command("break bump") + two.command("continue")
+        if "Breakpoint 1, bump" not in text:
+            raise RuntimeError("no take-over: " + text)
+    finally:
+        one.close()
+        two.close()
+        board.close()
+
+
+def main():
+    if not shutil.which("gdb-multiarch"):
+        print("skipped: no gdb-multiarch")
+        return 77
+    probeprof, wanted, failed = os.path.abspath(sys.argv[1]), sys.argv[2:], 0
+    cases = [(name, lambda c=c, p=p: scripted(probeprof, c, p)) for name, c, p in CASES]
+    cases += [("Ctrl-C", lambda: ctrl_c(probeprof)), ("two GDBs", lambda: two_gdbs(probeprof))]
+    for name, run in cases:
+        if wanted and name not in wanted:
+            continue
+        start = time.time()
+        try:
+            run()
+            print("ok   %s (%.1f s)" % (name, time.time() - start))
+        except RuntimeError as why:
+            failed += 1
+            print("FAIL %s: %s" % (name, why))
+        sys.stdout.flush()
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
