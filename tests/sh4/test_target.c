@@ -488,6 +488,72 @@ static void exceptions__of_the_program__stay_its_own(void **state)
     board_close(b);
 }
 
+/* The program sets its own vectors under our hooks: the image tells which instructions must mean DBR. */
+#define SETS_VBR                                                                                                  \
+    "start: mova vectors,r0\n ldc r0,vbr\n stc vbr,r6\n trapa #5\n mov #7,r9\n e: bra e\n nop\n .align 2\n" \
+    "vectors: .space 256\n general: mov #1,r2\n ldc r2,r2_bank\n stc vbr,r3\n ldc r3,r3_bank\n rte\n nop\n"
+
+static void vbr__set_by_the_program_under_breakpoints__is_its_own(void **state)
+{
+    (void)state;
+    struct board *b = board_start("sh7750", SETS_VBR);
+    struct image_section text = { .name = ".text", .addr = CODE, .size = b->prog.len, .data = b->prog.code, .code = true };
+    struct image im = { .sections = &text, .nsections = 1 };
+    uint8_t code[600];
+    MUST(b, b->t->ops->set_image(b->t, &im, &b->err));
+    MUST(b, b->t->ops->insert_bp(b->t, BP_SOFT, label(b, "e"), 2, &b->err));
+    cont(b);
+    assert_int_equal(wait_stop(b).pc, label(b, "e"));
+    assert_int_equal(get_reg(b, R_VBR), label(b, "vectors"));
+    assert_int_equal(get_reg(b, 6), label(b, "vectors"));
+    assert_int_equal(get_reg(b, 3), label(b, "vectors"));
+    assert_int_equal(get_reg(b, 2), 1);
+    assert_int_equal(get_reg(b, 9), 7);
+    MUST(b, b->t->ops->read_mem(b->t, CODE, 0, code, b->prog.len, &b->err));
+    assert_memory_equal(code, b->prog.code, b->prog.len); /* the twins do not show */
+    /* Without anything to hook the program gets its own instructions and vectors back. */
+    MUST(b, b->t->ops->remove_bp(b->t, BP_SOFT, label(b, "e"), 2, &b->err));
+    set_reg(b, R_PC, CODE);
+    set_reg(b, 2, 0);
+    cont(b);
+    keeps_running(b);
+    halt(b);
+    assert_int_equal(get_reg(b, 2), 1);
+    MUST(b, b->t->ops->set_image(b->t, NULL, &b->err));
+    MUST(b, b->t->ops->read_mem(b->t, CODE, 0, code, b->prog.len, &b->err));
+    assert_memory_equal(code, b->prog.code, b->prog.len); /* and really so in memory: nothing is hidden any more */
+    board_close(b);
+}
+
+static void interrupts__of_the_program__pass_through_the_hooks(void **state)
+{
+    (void)state;
+    struct board *b = board_start("sh7750", "start: mov #0,r8\n l: add #1,r8\n bra l\n far: nop\nvbr: .space 1536\n"
+                                            "irq: stc r7_bank,r0\n add #1,r0\n ldc r0,r7_bank\n mov.l tcr,r1\n mov.w @r1,r0\n"
+                                            "mov #32,r0\n mov.w r0,@r1\n rte\n nop\n .align 2\n tcr: .long 0xFFD80010\n");
+    uint8_t v[2] = { 0x00, 0xF0 };
+    set_reg(b, 7, 0);
+    set32at(b, 0xFFD80008, 2000);                                         /* TCOR0 */
+    set32at(b, 0xFFD8000C, 2000);                                         /* TCNT0 */
+    MUST(b, b->t->ops->write_mem(b->t, 0xFFD00004, 2, v, 2, &b->err));    /* IPRA: TMU0 15 */
+    v[0] = 0x20, v[1] = 0;
+    MUST(b, b->t->ops->write_mem(b->t, 0xFFD80010, 2, v, 2, &b->err));    /* TCR0: UNIE */
+    v[0] = 1;
+    MUST(b, b->t->ops->write_mem(b->t, 0xFFD80004, 1, v, 1, &b->err));    /* TSTR */
+    MUST(b, b->t->ops->insert_bp(b->t, BP_HARD, CODE + 0x1000, 2, &b->err)); /* so that our vectors are in */
+    cont(b);
+    keeps_running(b);
+    halt(b);
+    uint32_t first = get_reg(b, 7);
+    assert_true(first > 3);
+    step(b); /* and steps do not lose them */
+    cont(b);
+    keeps_running(b);
+    halt(b);
+    assert_true(get_reg(b, 7) > first);
+    board_close(b);
+}
+
 static int monitor(struct board *b, char *text, char *out, size_t cap);
 
 static void catch__asked_for__stops_before_the_handler_then_delivers(void **state)
@@ -681,6 +747,8 @@ int main(void)
         cmocka_unit_test(watch__reads_writes_and_regions__report_their_address),
         cmocka_unit_test(watch__sizes_the_hardware_lacks__are_refused),
         cmocka_unit_test(exceptions__of_the_program__stay_its_own),
+        cmocka_unit_test(vbr__set_by_the_program_under_breakpoints__is_its_own),
+        cmocka_unit_test(interrupts__of_the_program__pass_through_the_hooks),
         cmocka_unit_test(catch__asked_for__stops_before_the_handler_then_delivers),
         cmocka_unit_test(semihosting__off__the_program_handles_trapa_34),
         cmocka_unit_test(semihosting__on__calls_and_exit_reach_the_host),
