@@ -1,4 +1,5 @@
 /* Requests to the debug kernel: the word protocol of docs/sh4-agent.md, host side. */
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -281,6 +282,35 @@ static int run_all(struct sh4_target *t, struct exchange *x, size_t n, uint32_t 
             at++;
     }
     return 0;
+}
+
+int sh4_agent_go(struct sh4_target *t, struct sh4_request *go, struct sh4_request *then, size_t n, bool *stopped,
+                 struct err *err)
+{
+    enum { MOST = 3 };
+    struct exchange x[MOST + 1] = { { .req = go } };
+    uint32_t out[512], in[512];
+    size_t words = 0;
+    assert(n <= MOST);
+    *stopped = false;
+    for (size_t i = 0; i <= n; i++) {
+        x[i].req = i ? &then[i - 1] : go;
+        x[i].at = words;
+        assert(words + scans_needed(x[i].req) <= ARRAY_LEN(out));
+        while (!compose(t, &x[i], out + words))
+            ;
+        words += x[i].total;
+    }
+    int ret = sh4_link_words(&t->link, out, in, words, err);
+    if (ret < 0)
+        return ret;
+    if (parse(&x[0], in, x[0].total) != GOOD)
+        return 0; /* the caller finds out what the target does */
+    for (size_t i = 1; i <= n; i++)
+        if (parse(&x[i], in + x[i].at, x[i].total) != GOOD || x[i].req->status)
+            return 1;
+    *stopped = n > 0;
+    return 1;
 }
 
 int sh4_agent_run(struct sh4_target *t, struct sh4_request *req, size_t n, struct err *err)

@@ -40,34 +40,35 @@ int sh4_patches_remove_all(struct sh4_target *t, struct err *err)
     return first;
 }
 
-/* The instruction before addr is a delayed branch: a TRAPA at addr would raise slot-illegal-instruction. */
-static bool in_slot(struct sh4_target *t, uint32_t addr)
+/* The instruction at addr, and whether the one before it is a delayed branch: then a TRAPA at addr would raise
+ * slot-illegal-instruction. */
+static int look_at(struct sh4_target *t, uint32_t addr, uint16_t *insn, bool *in_slot, struct err *err)
 {
-    uint32_t before;
-    if (sh4_agent_peek(t, addr - 2, 2, &before, NULL) < 0)
-        return false;
-    struct sh4_patch *p = sh4_patch_at(t, addr - 2);
-    uint16_t insn = p && p->in_memory ? p->orig : (uint16_t)before;
-    return sh4_flow(insn, addr - 2).slot;
+    uint32_t v[2];
+    *in_slot = false;
+    if (sh4_agent_read(t, addr - 2, 2, v, 2, NULL) < 0) { /* nothing before it */
+        int ret = sh4_agent_peek(t, addr, 2, &v[1], err);
+        if (ret < 0)
+            return ret;
+    } else {
+        struct sh4_patch *p = sh4_patch_at(t, addr - 2);
+        *in_slot = sh4_flow(p && p->in_memory ? p->orig : (uint16_t)v[0], addr - 2).slot;
+    }
+    *insn = (uint16_t)v[1];
+    return 0;
 }
 
-static int insert_soft(struct sh4_target *t, uint32_t addr, struct err *err)
+static int insert_soft(struct sh4_target *t, uint32_t addr, uint16_t insn, struct err *err)
 {
-    uint32_t insn, check;
-    if (sh4_patch_at(t, addr))
-        return 0;
+    uint32_t check;
     if (t->npatches == SH4_MAX_SOFT_BREAKS)
         return err_set(err, ERR_RESOURCE, "delete some", "all %d software breakpoints are used",
                        SH4_MAX_SOFT_BREAKS);
-    int ret = sh4_agent_peek(t, addr, 2, &insn, err);
-    if (ret < 0)
-        return ret;
     struct sh4_patch *p = &t->patch[t->npatches];
-    *p = (struct sh4_patch){ .addr = addr, .orig = (uint16_t)insn };
-    ret = sh4_patch_set(t, p, true, err);
-    if (ret < 0)
-        return ret;
-    ret = sh4_agent_peek(t, addr, 2, &check, err);
+    *p = (struct sh4_patch){ .addr = addr, .orig = insn };
+    int ret = sh4_patch_set(t, p, true, err);
+    if (ret == 0)
+        ret = sh4_agent_peek(t, addr, 2, &check, err);
     if (ret < 0)
         return ret;
     if ((uint16_t)check != SH4_BREAK_INSN) {
@@ -193,8 +194,11 @@ int sh4_ubc_program(struct sh4_target *t, bool step, struct err *err)
     for (unsigned n = 0; ret == 0 && n < SH4_UBC_CHANNELS; n++) {
         const struct sh4_ubc_channel *c = &t->ubc[n];
         if (n == 0 && step) {
-            ret = program_channel(t, 0, t->pc, REG_MASK(SH4_BAMR_BASM), err);
-            t->bar_known[0] = false; /* a range step moves it */
+            if (t->bar_known[0]) /* the agent sets BARA itself when a step begins */
+                t->bar_seen[0] = t->pc;
+            ret = program_channel(t, 0, t->bar_known[0] ? t->bar_seen[0] : t->pc, REG_MASK(SH4_BAMR_BASM), err);
+            t->bar_known[0] = true;
+            t->bar_seen[0] = 1; /* wherever the step ends: no address a channel may have */
             bbr[0] = bbr_of(BP_HARD);
             brcr |= REG_MASK(SH4_BRCR_PCBA);
         } else if (c->used && !(step && c->kind == BP_HARD && c->addr == t->pc)) { /* else it would stop where it stands */
@@ -242,16 +246,17 @@ int sh4_insert_bp(struct target *target, enum bp_kind kind, uint64_t addr, unsig
     if (ret < 0)
         return ret;
     uint32_t a = (uint32_t)addr;
-    if (kind == BP_SOFT && sh4_patch_at(t, a))
+    if (kind != BP_SOFT)
+        return insert_ubc(t, kind, a, kind == BP_HARD ? 2 : len, err);
+    if (sh4_patch_at(t, a))
         return 0;
-    if (kind == BP_SOFT && in_slot(t, a)) {
-        /* A TRAPA there would be slot-illegal: the user break controller can stop there, if free. */
-        ret = insert_ubc(t, BP_HARD, a, 2, err);
-        return ret < 0 ? err_prefix(err, ret, "breakpoint in a delay slot needs a hardware channel") : 0;
-    }
-    if (kind == BP_SOFT)
-        return insert_soft(t, a, err);
-    return insert_ubc(t, kind, a, kind == BP_HARD ? 2 : len, err);
+    uint16_t insn;
+    bool in_slot;
+    ret = look_at(t, a, &insn, &in_slot, err);
+    if (ret < 0 || !in_slot)
+        return ret < 0 ? ret : insert_soft(t, a, insn, err);
+    ret = insert_ubc(t, BP_HARD, a, 2, err);
+    return ret < 0 ? err_prefix(err, ret, "breakpoint in a delay slot needs a hardware channel") : 0;
 }
 
 int sh4_remove_bp(struct target *target, enum bp_kind kind, uint64_t addr, unsigned len, struct err *err)

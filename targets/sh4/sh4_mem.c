@@ -249,10 +249,11 @@ int sh4_read_mem(struct target *target, uint64_t addr, unsigned width, uint8_t *
     ret = sh4_mem_read_raw(t, (uint32_t)addr, width, buf, len, err);
     if (ret < 0)
         return ret;
+    /* From the outside in: a breakpoint may sit on an instruction the tracer has patched already. */
+    hide(t, t->patch, t->npatches, (uint32_t)addr, buf, len);
+    hide(t, t->vbr_sites, t->nvbr_sites, (uint32_t)addr, buf, len);
     if (t->trace_hide)
         t->trace_hide(t, (uint32_t)addr, buf, len);
-    hide(t, t->vbr_sites, t->nvbr_sites, (uint32_t)addr, buf, len);
-    hide(t, t->patch, t->npatches, (uint32_t)addr, buf, len);
     return 0;
 }
 
@@ -278,6 +279,7 @@ int sh4_write_mem(struct target *target, uint64_t addr, unsigned width, const ui
     if (!copy)
         return err_set(err, ERR_NOMEM, "write less at a time", "memory write: no memory");
     memcpy(copy, buf, len);
+    t->line_addr = 0;
     uint32_t a = (uint32_t)addr, end = a + (uint32_t)len;
     if (t->trace_write)
         t->trace_write(t, a, copy, len);

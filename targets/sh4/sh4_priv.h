@@ -93,6 +93,9 @@ struct sh4_target {
     bool trap_lost;        /* the agent had a fault of its own: trap[] (and PTEH, TEA) must be put back */
     uint32_t pteh, tea;
     bool mmu_saved;
+    bool loaded;           /* save and trap came in the batch that let the program go: it has stopped again */
+    uint32_t line_addr;    /* code around the pc, so that steps need not fetch it each; 0 none */
+    uint8_t line[64];
     uint32_t fp[32];       /* FPR bank 0, bank 1 */
     bool fp_valid;
     bool fp_dirty;
@@ -113,6 +116,7 @@ struct sh4_target {
     bool stop_pending;     /* a stop to be reported by the next poll */
     struct target_stop stop;
     bool stepping;         /* channel A does a step */
+    bool displaced;        /* an instruction runs inside the agent */
     bool step_then_go;     /* it only steps off a patched instruction: then continue */
     uint32_t lifted;       /* address of the patch taken out for the step, 0 none */
     uint32_t range_lo, range_hi;
@@ -185,6 +189,10 @@ struct sh4_request {
 /* Runs n requests in as few batches as possible, repeats damaged ones (with a limit). Every request must be
  * harmless to repeat. Returns 0 even if a status is not 0: see there. */
 int sh4_agent_run(struct sh4_target *t, struct sh4_request *req, size_t n, struct err *err);
+/* op_go in one batch with requests for when it stops again at once (a step): *stopped tells whether they were
+ * answered. 1: the program was let go; 0: not known (the request was damaged, or its answer). */
+int sh4_agent_go(struct sh4_target *t, struct sh4_request *go, struct sh4_request *then, size_t n, bool *stopped,
+                 struct err *err);
 /* 1: the agent says it is halted and waiting; 0: it does not; <0: link failure. Two scans. */
 int sh4_agent_halted(struct sh4_target *t, struct err *err);
 /* Brings agent and host back into step after a damaged exchange. */
@@ -215,6 +223,8 @@ enum { SH4_OVERLAY_WORDS = 24 };
 int sh4_agent_sync_caches(struct sh4_target *t, uint32_t addr, size_t len, struct err *err);
 
 /* ---- pieces of the driver ---- */
+enum { SH4_LOAD_REQUESTS = 2 };
+void sh4_regs_requests(struct sh4_target *t, struct sh4_request req[SH4_LOAD_REQUESTS]);
 int sh4_regs_load(struct sh4_target *t, struct err *err);   /* save area and trap registers from the agent */
 int sh4_regs_store(struct sh4_target *t, struct err *err);  /* what changed, back */
 int sh4_fpu_load(struct sh4_target *t, struct err *err);

@@ -52,17 +52,24 @@ uint32_t *sh4_reg_r(struct sh4_target *t, unsigned n)
 
 /* ---- moving it ---- */
 
-int sh4_regs_load(struct sh4_target *t, struct err *err)
+void sh4_regs_requests(struct sh4_target *t, struct sh4_request req[SH4_LOAD_REQUESTS])
 {
     const struct sh4_agent_layout *a = t->layout;
-    struct sh4_request req[] = {
-        { .routine = a->op_read - (uint32_t)a->ref_call,
-          .arg = { t->agent_base + a->save_area, a->ld4 - (uint32_t)a->ref_read, SH4_SAVE_WORDS },
-          .in = t->save, .nin = SH4_SAVE_WORDS },
-        { .routine = a->op_read - (uint32_t)a->ref_call,
-          .arg = { SH4_TRA, a->ld4 - (uint32_t)a->ref_read, 3 }, .in = t->trap, .nin = 3 },
-    };
-    int ret = sh4_agent_run(t, req, ARRAY_LEN(req), err);
+    req[0] = (struct sh4_request){
+        .routine = a->op_read - (uint32_t)a->ref_call,
+        .arg = { t->agent_base + a->save_area, a->ld4 - (uint32_t)a->ref_read, SH4_SAVE_WORDS },
+        .in = t->save, .nin = SH4_SAVE_WORDS };
+    req[1] = (struct sh4_request){
+        .routine = a->op_read - (uint32_t)a->ref_call,
+        .arg = { SH4_TRA, a->ld4 - (uint32_t)a->ref_read, 3 }, .in = t->trap, .nin = 3 };
+}
+
+int sh4_regs_load(struct sh4_target *t, struct err *err)
+{
+    struct sh4_request req[SH4_LOAD_REQUESTS];
+    sh4_regs_requests(t, req);
+    int ret = t->loaded ? 0 : sh4_agent_run(t, req, ARRAY_LEN(req), err);
+    t->loaded = false;
     if (ret < 0)
         return ret;
     memcpy(t->save_seen, t->save, sizeof t->save);

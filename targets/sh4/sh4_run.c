@@ -120,15 +120,35 @@ static int leave_plain(struct sh4_target *t, struct err *err)
     return ret < 0 ? ret : sh4_regs_store(t, err);
 }
 
-/* op_go is not harmless to repeat: if its answer is lost, what the target does now decides. */
+/* op_go is not harmless to repeat: if its answer is lost, what the target does now decides. A single step has
+ * stopped again before the batch ends: its registers are asked for in the same one. */
 static int go(struct sh4_target *t, uint32_t lo, uint32_t hi, uint32_t step_pc, struct err *err)
 {
     struct sh4_request req = { .routine = t->layout->op_go - (uint32_t)t->layout->ref_call,
-                               .arg = { lo, hi, step_pc } };
+                               .arg = { lo, hi, step_pc }, .slack = 2 };
+    struct sh4_request then[SH4_LOAD_REQUESTS];
     struct err own = { .code = ERR_OK };
-    int ret = sh4_agent_run(t, &req, 1, &own);
+    bool soon = t->layout == &sh4_agent_ase && lo >= hi && (step_pc || t->displaced) && !t->trace_vbr;
+    uint32_t save[SH4_SAVE_WORDS], trap[3];
+    memcpy(save, t->save, sizeof save);
+    memcpy(trap, t->trap, sizeof trap);
+    sh4_regs_requests(t, then);
+    int ret = sh4_agent_go(t, &req, then, soon ? SH4_LOAD_REQUESTS : 0, &t->loaded, err);
+    if (!t->loaded) { /* what came in is not to be trusted */
+        memcpy(t->save, save, sizeof save);
+        memcpy(t->trap, trap, sizeof trap);
+    }
+    if (ret)
+        return MIN(ret, 0);
+    ret = sh4_agent_resync(t, &own);
     if (ret == -ERR_TIMEOUT) /* nobody waits for requests any more: it runs */
         return 0;
+    if (ret == 0) {
+        req.slack = 0;
+        ret = sh4_agent_run(t, &req, 1, &own);
+        if (ret == -ERR_TIMEOUT)
+            return 0;
+    }
     if (ret < 0 && err)
         *err = own;
     return ret;
@@ -151,6 +171,8 @@ int sh4_leave(struct sh4_target *t, uint32_t lo, uint32_t hi, uint32_t step_pc, 
         return err_prefix(err, ret, "resume");
     t->state = TARGET_RUNNING;
     t->mmu_saved = false;
+    if (!t->stepping)
+        t->line_addr = 0;
     return 0;
 }
 
@@ -158,8 +180,20 @@ int sh4_leave(struct sh4_target *t, uint32_t lo, uint32_t hi, uint32_t step_pc, 
 
 static int fetch(struct sh4_target *t, uint32_t pc, uint16_t *insn, struct err *err)
 {
-    uint8_t b[2];
-    int ret = sh4_read_mem(&t->base, pc, 2, b, 2, err);
+    uint32_t line = pc & ~(uint32_t)(sizeof t->line - 1);
+    int ret = 0;
+    if (t->line_addr != line || !line) {
+        t->line_addr = 0;
+        ret = sh4_read_mem(&t->base, line, 0, t->line, sizeof t->line, NULL);
+        if (ret == 0)
+            t->line_addr = line;
+    }
+    if (t->line_addr == line && line) {
+        *insn = get16(t->line + (pc - line), t->base.big_endian);
+        return 0;
+    }
+    uint8_t b[2]; /* the end of what is mapped, perhaps */
+    ret = sh4_read_mem(&t->base, pc, 2, b, 2, err);
     if (ret == 0)
         *insn = get16(b, t->base.big_endian);
     return ret;
@@ -242,9 +276,11 @@ static int run_displaced(struct sh4_target *t, uint16_t insn, struct err *err)
     uint32_t trap[3], pteh = t->pteh, tea = t->tea;
     bool mmu = t->mmu_saved;
     memcpy(trap, t->trap, sizeof trap);
+    t->displaced = true;
     if (ret == 0)
         ret = go(t, 0, 0, 0, err);
-    if (ret == 0)
+    t->displaced = false;
+    if (ret == 0 && !t->loaded)
         ret = wait_halted(t, err);
     if (ret == 0)
         ret = sh4_regs_load(t, err);

@@ -363,6 +363,8 @@ static int check_resident(struct sh4_target *t, struct err *err)
 
 static int seen_halted(struct sh4_target *t, struct err *err)
 {
+    if (t->loaded)
+        return 1;
     bool known = t->layout != NULL;
     int ret = t->trace_poll ? t->trace_poll(t, 0, err) : sh4_agent_halted(t, err);
     if (ret > 0 && !known && t->layout == &sh4_agent_ram) {
@@ -514,7 +516,8 @@ static int op_attach(struct target *target, struct err *err)
 {
     struct sh4_target *t = sh4_of(target);
     t->layout = NULL;
-    t->halt_wanted = t->stop_pending = t->stepping = t->hooks = false;
+    t->halt_wanted = t->stop_pending = t->stepping = t->hooks = t->loaded = false;
+    t->line_addr = 0;
     t->bar_known[0] = t->bar_known[1] = t->bamr_known[0] = t->bamr_known[1] = false;
     t->vbr_patched = t->leftovers_checked = false;
     int ret = sh4_link_connect(&t->link, err);
@@ -582,7 +585,8 @@ static int op_detach(struct target *target, struct err *err)
 
 static void forget_run(struct sh4_target *t)
 {
-    t->halt_wanted = t->stop_pending = t->stepping = t->step_then_go = t->hooks = false;
+    t->halt_wanted = t->stop_pending = t->stepping = t->step_then_go = t->hooks = t->loaded = false;
+    t->line_addr = 0;
     t->lifted = 0;
     t->prog_dbr = 0;
     t->bar_known[0] = t->bar_known[1] = t->bamr_known[0] = t->bamr_known[1] = false;
