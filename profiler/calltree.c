@@ -226,7 +226,7 @@ static void on_start(struct calltree *t, const struct event *e)
 {
     t->stats.starts++;
     t->active = true;
-    t->gap = false;
+    t->gap = t->floating = false;
     t->node = CALLTREE_NONE;
     t->has_c1 = t->has_c2 = t->has_cycles = false;
     t->last_pc = 0;
@@ -261,6 +261,7 @@ static void on_lost(struct calltree *t, const struct event *e)
         t->nodes[t->node].doubtful = true;
     t->node = special_node(t, &t->lost_node, CALLTREE_LOST);
     t->gap = true;
+    t->floating = false;
 }
 
 static void on_sample(struct calltree *t, const struct event *e)
@@ -364,6 +365,18 @@ static bool feed_unplaced(struct calltree *t, const struct event *e)
     return true;
 }
 
+/* True if the event waits for one that tells the place: its time is not charged yet. */
+static bool feed_floating(struct calltree *t, const struct event *e)
+{
+    bool place = positioned(e) || e->kind == EVENT_STOP;
+    if (!place && e->kind != EVENT_LOST)
+        return true;
+    if (place)
+        stack_place(t, e);
+    t->floating = false;
+    return false;
+}
+
 static void feed_one(struct calltree *t, const struct event *e)
 {
     if (__builtin_expect(!t->active, 0)) {
@@ -379,6 +392,8 @@ static void feed_one(struct calltree *t, const struct event *e)
             on_stop(t, e);
         return;
     }
+    if (__builtin_expect(t->floating, 0) && feed_floating(t, e))
+        return;
     charge(t, e);
     if (__builtin_expect(e->context != t->cur->context, 0) && positioned(e))
         stack_context(t, e);

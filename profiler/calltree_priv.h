@@ -21,6 +21,7 @@ struct frame {
     uint8_t kind;
     bool has_sp;
     bool untraced; /* handler whose RTE gives no event */
+    bool inferred; /* TAIL: entered without an event, jumped to or called */
 };
 
 struct stack {
@@ -59,6 +60,7 @@ struct calltree {
     uint64_t last_pc;/* of the last traced call, jump or return */
     bool has_c1, has_c2, has_cycles;
     bool active;
+    bool floating;   /* a return went nobody knows where: the next event's place gets the time */
     bool gap;        /* events were lost since the last one that told the place */
 };
 
@@ -90,6 +92,7 @@ void stack_open_root(struct calltree *t, uint64_t pc, const struct event *e, boo
 void stack_context(struct calltree *t, const struct event *e);
 void stack_sync(struct calltree *t, const struct event *e); /* slow half of checking e->pc */
 void stack_relocate(struct calltree *t, const struct event *e); /* first place after a gap */
+void stack_place(struct calltree *t, const struct event *e); /* first place after floating */
 void stack_call(struct calltree *t, const struct event *e);
 void stack_jump(struct calltree *t, const struct event *e);
 void stack_return(struct calltree *t, const struct event *e);

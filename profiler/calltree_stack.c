@@ -9,6 +9,8 @@
  *   5. arriving in the function on top of another stack: the task was switched;
  *   6. leaving the function in which watching began: its caller becomes the root;
  *   7. a stack never seen: a new one, so that the old one is whole when its task goes on.
+ * A return whose target is not known is judged by its stack pointer alone, in the same order; if it is nobody's,
+ * the next event tells where it went.
  * Stack pointers grow down; only differences are used, in 32-bit arithmetic. */
 #include <stdlib.h>
 #include <string.h>
@@ -16,9 +18,10 @@
 #include "profiler/calltree_priv.h"
 
 enum {
+    FRAMES_FIRST = 32,
     RETURN_MAX_BYTES = 6,   /* call instruction and its slot: SH-4 always 4, S12Z up to 5 */
     SP_POPPED_LATE = 256,   /* a return's delay slot may still drop this much */
-    SP_PUSHED_EARLY = 16,   /* a call's delay slot may have pushed this much */
+    SP_PUSHED_EARLY = 8,    /* a call's delay slot may have pushed this much: one register */
     SP_SAME_STACK = 8192,   /* farther from the last stack pointer than this is another stack */
     SLOT_BYTES = 4          /* a branch and its delay slot */
 };
@@ -48,7 +51,7 @@ static bool frames_grow(struct calltree *t, struct stack *s)
 {
     if (s->depth >= t->cfg.max_depth)
         return false;
-    uint32_t cap = s->cap ? s->cap * 2 : 32;
+    uint32_t cap = s->cap ? s->cap * 2 : FRAMES_FIRST;
     cap = cap > t->cfg.max_depth ? t->cfg.max_depth : cap;
     struct frame *frames = realloc(s->frames, cap * sizeof *frames);
     if (!frames)
@@ -343,7 +346,9 @@ static void infer_entry(struct calltree *t, const struct event *e)
     tree_doubt(t);
     uint32_t node = tree_child(t, t->node, e->pc);
     t->stats.inferred++;
-    if (push(t, node, FRAME_TAIL)) {
+    struct frame *f = push(t, node, FRAME_TAIL);
+    if (f) {
+        f->inferred = true;
         t->nodes[node].hits++;
         t->nodes[node].doubtful = true;
     }
@@ -427,9 +432,9 @@ void stack_call(struct calltree *t, const struct event *e)
 {
     t->last_pc = e->flags & EVENT_HAS_PC ? e->pc : 0;
     note_sp(t->cur, e);
-    if (!(e->flags & EVENT_HAS_TARGET) || local_call(&t->nodes[t->node], e->target))
+    if (e->flags & EVENT_HAS_TARGET && local_call(&t->nodes[t->node], e->target))
         return;
-    uint32_t node = tree_child(t, t->node, e->target);
+    uint32_t node = tree_child(t, t->node, e->flags & EVENT_HAS_TARGET ? e->target : 0);
     t->nodes[node].hits++;
     struct frame *f = push(t, node, FRAME_CALL);
     if (f)
@@ -555,11 +560,102 @@ static bool overflow_return(struct calltree *t, const struct event *e)
     return true;
 }
 
-static void return_blind(struct calltree *t)
+/* ---- returns of which only the stack pointer is known ---- */
+
+/* The stack whose innermost call was made nearest above sp. */
+static struct stack *stack_by_sp(const struct calltree *t, const struct event *e, uint32_t *call)
 {
-    uint32_t i = call_below(t->cur, t->cur->depth - 1);
-    if (i > 0)
+    struct stack *best = NULL;
+    uint32_t nearest = UINT32_MAX;
+    for (uint32_t k = 0; k < t->nstacks; k++) {
+        struct stack *s = &t->stacks[k];
+        if (s == t->cur || s->depth < 2 || s->overflow || s->context != t->cur->context)
+            continue;
+        uint32_t i = call_below(s, s->depth - 1);
+        const struct frame *f = &s->frames[i];
+        uint32_t distance = f->sp - e->sp + SP_PUSHED_EARLY;
+        if (f->kind != FRAME_CALL || !sp_known(f, e) || !sp_fits(f, e) || distance >= nearest)
+            continue;
+        nearest = distance;
+        best = s;
+        *call = i;
+    }
+    return best;
+}
+
+static bool outer_by_sp(struct calltree *t, const struct event *e, uint32_t below)
+{
+    struct stack *s = t->cur;
+    for (uint32_t i = below; i-- > 1;) {
+        const struct frame *f = &s->frames[i];
+        if (f->kind != FRAME_CALL || !sp_known(f, e) || !sp_fits(f, e))
+            continue;
+        t->stats.unwinds++;
+        close_to(t, i);
+        return true;
+    }
+    return false;
+}
+
+/* Nobody's return: the next event tells whose function it went to, and gets the time until then. */
+static void float_away(struct calltree *t, const struct event *e)
+{
+    t->stats.orphan_returns++;
+    t->floating = true;
+    if (sp_far(t->cur, e) && t->cur->depth > 1)
+        stack_new(t, e->context);
+}
+
+/* Frames entered with a stack pointer at or below the one now are gone: a longjmp. */
+static void drop_dead(struct calltree *t, const struct event *e)
+{
+    struct stack *s = t->cur;
+    uint32_t depth = s->depth;
+    while (depth > 1 && (!s->frames[depth - 1].has_sp || (int32_t)(e->sp - s->frames[depth - 1].sp) >= 0))
+        depth--;
+    t->stats.orphan_returns++;
+    t->stats.unwinds++;
+    close_to(t, depth);
+    tree_doubt(t);
+}
+
+static void return_blind(struct calltree *t, const struct event *e)
+{
+    struct stack *s = t->cur, *other;
+    uint32_t i = call_below(s, s->depth - 1), call = 0;
+    const struct frame *f = &s->frames[i];
+    if (f->kind == FRAME_CALL && (!sp_known(f, e) || sp_fits(f, e))) {
         pop_call(t, i);
+    } else if (!(e->flags & EVENT_HAS_SP)) {
+        float_away(t, e);
+    } else if (top_frame(t)->inferred) {
+        s->depth--; /* it was called by an instruction that is not traced */
+        settle(t);
+    } else if (outer_by_sp(t, e, i)) {
+        return;
+    } else if ((other = stack_by_sp(t, e, &call))) {
+        switch_to(t, other);
+        pop_call(t, call);
+    } else if (i == 0 || sp_far(s, e)) {
+        float_away(t, e);
+    } else if ((int32_t)(e->sp - f->sp) > 0) {
+        drop_dead(t, e);
+    } else if (f->kind == FRAME_CALL) {
+        pop_call(t, i); /* its delay slot drops a large frame */
+    }
+}
+
+/* Where the program is after a return that was nobody's. */
+void stack_place(struct calltree *t, const struct event *e)
+{
+    bool known = e->flags & EVENT_HAS_PC;
+    struct stack *other = known ? stack_of(t, e->pc, e) : NULL;
+    if (t->cur->depth == 0 && other) {
+        switch_to(t, other);
+        settle(t);
+        return;
+    }
+    new_root(t, known ? e->pc : 0, e);
 }
 
 void stack_return(struct calltree *t, const struct event *e)
@@ -567,7 +663,8 @@ void stack_return(struct calltree *t, const struct event *e)
     t->last_pc = e->flags & EVENT_HAS_PC ? e->pc : 0;
     if (!(e->flags & EVENT_HAS_TARGET)) {
         if (!overflow_return(t, e))
-            return_blind(t);
+            return_blind(t, e);
+        note_sp(t->cur, e);
         return;
     }
     if (__builtin_expect(t->cur->overflow, 0) && overflow_return(t, e))
