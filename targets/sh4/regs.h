@@ -323,7 +323,7 @@ REG_DEFINE(SH4_RCR2);
 #define SH4_ICR_FIELDS(F, P)                                    \
     F(P, NMIL, 15, 15, "NMI pin level")                         \
     F(P, MAI, 14, 14, "NMI low masks all interrupts")           \
-    F(P, NMIB, 9, 9, "NMI held while SR.BL=1 (0: taken)")       \
+    F(P, NMIB, 9, 9, "NMI taken while SR.BL=1 (0: held)")       \
     F(P, NMIE, 8, 8, "NMI on rising edge")                      \
     F(P, IRLM, 7, 7, "IRL pins are four independent requests")
 REG_DEFINE(SH4_ICR);

@@ -70,7 +70,7 @@ void board_irq_update(struct board *b)
     sh4_intc_request(&b->intc, SH4_SRC_WDT, sh4_wdt_irq(&b->wdt));
     uint16_t intevt = 0;
     unsigned level = sh4_intc_pick(&b->intc, &intevt);
-    b->cpu.nmi_bl = !REG_GET(b->intc.icr, SH4_ICR_NMIB);
+    b->cpu.nmi_bl = REG_GET(b->intc.icr, SH4_ICR_NMIB);
     sh4_cpu_set_irq(&b->cpu, level, intevt);
 }
 
