@@ -1,5 +1,5 @@
 /* Instructions per second of the SH-4 core, caches and both counters on: an integer loop, a memory-heavy one, an
- * FPU one, and any 32-bit little-endian SH ELF given as argument (run from its entry point). */
+ * FPU one, the tutorial program, and any 32-bit little-endian SH ELF given as argument (run from its entry). */
 #include <elf.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -97,7 +97,7 @@ static void bench_text(const char *name, const char *body)
     rig_fini(&r);
 }
 
-static void bench_elf(const char *path)
+static void bench_elf(const char *name, const char *path)
 {
     static uint8_t image[4 << 20];
     struct rig r;
@@ -119,7 +119,9 @@ static void bench_elf(const char *path)
     }
     r.cpu.pc = eh->e_entry < 0x20000000 ? eh->e_entry | 0x80000000u : eh->e_entry;
     r.cpu.ccn.ccr = 0x105;
-    measure(&r, path);
+    r.cpu.pmc[0] = (struct sh4_pmc){ .pmcr = 0xC023, .running = true };
+    r.cpu.pmc[1] = (struct sh4_pmc){ .pmcr = 0xC008, .running = true };
+    measure(&r, name);
     rig_fini(&r);
 }
 
@@ -128,7 +130,8 @@ int main(int argc, char **argv)
     bench_text("integer loop", integer_loop);
     bench_text("memory-heavy loop", memory_loop);
     bench_text("FPU loop", fpu_loop);
+    bench_elf("profexam", SOURCE_DIR "/docs/examples/profexam/profexam.elf");
     for (int i = 1; i < argc; i++)
-        bench_elf(argv[i]);
+        bench_elf(argv[i], argv[i]);
     return 0;
 }

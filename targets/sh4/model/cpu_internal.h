@@ -149,7 +149,6 @@ void sh4_run_blocks(struct sh4_cpu *cpu, uint64_t until);
 /* cpu_mem.c: an access from within a block that the inline check did not pass. False: nothing has happened,
  * leave the block before this instruction. Counted as a cached access already; block_cycles: still to be added. */
 bool sh4_fast_read(struct sh4_cpu *cpu, uint32_t vaddr, unsigned size, uint32_t block_cycles, uint64_t *value);
-bool sh4_fast_write(struct sh4_cpu *cpu, uint32_t vaddr, unsigned size, uint32_t block_cycles, bool code_cached,
-                    uint64_t value);
+bool sh4_fast_write(struct sh4_cpu *cpu, uint32_t vaddr, unsigned size, uint32_t block_cycles, uint64_t value);
 
 #endif

@@ -552,7 +552,10 @@ static bool miss_fits(const struct sh4_cpu *cpu, unsigned i, uint32_t paddr, uin
     uint64_t worst = cpu->cycle + block_cycles + cpu->cfg.costs.ofill + cpu->cfg.costs.writeback;
     if (worst >= cpu->until || !sh4_find_window(cpu, paddr & ~31u, LINE))
         return false;
-    return !f->odirty[i] || f->otag[i] & TAG_INVALID || sh4_find_window(cpu, f->otag[i], LINE);
+    if (!f->odirty[i] || f->otag[i] & TAG_INVALID)
+        return true;
+    /* The write-back may be to the very code that runs uncached. */
+    return !f->blocks->uncached_code && sh4_find_window(cpu, f->otag[i], LINE);
 }
 
 static bool fast_cached(struct sh4_cpu *cpu, uint32_t vaddr, struct dest d, uint32_t block_cycles, bool write)
@@ -629,13 +632,12 @@ static bool fast_write_cached(struct sh4_cpu *cpu, uint32_t vaddr, struct dest d
     return true;
 }
 
-/* code_cached: the block runs from the I-cache, so no store can change it under way. */
-bool sh4_fast_write(struct sh4_cpu *cpu, uint32_t vaddr, unsigned size, uint32_t block_cycles, bool code_cached,
-                    uint64_t value)
+/* Code from the I-cache cannot be changed under way by a store; other code can. */
+bool sh4_fast_write(struct sh4_cpu *cpu, uint32_t vaddr, unsigned size, uint32_t block_cycles, uint64_t value)
 {
     struct dest d = quick_dest(cpu, vaddr, size, true);
     bool big = cpu->cfg.big;
-    if (!code_cached && (d.route == ROUTE_UNCACHED || d.route == ROUTE_P4 || d.write_through))
+    if (cpu->fast->blocks->uncached_code && (d.route == ROUTE_UNCACHED || d.route == ROUTE_P4 || d.write_through))
         return false;
     switch (d.route) {
     case ROUTE_CACHED: return fast_write_cached(cpu, vaddr, d, size, block_cycles, value);

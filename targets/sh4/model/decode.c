@@ -21,7 +21,6 @@ static void flush_tables(struct sh4_cpu *cpu)
     b->nblocks = 1; /* 0 means none */
     b->nops = b->nrecs = 0;
     b->nstates = 1;
-    b->current = NULL;
 }
 
 int sh4_blocks_new(struct sh4_cpu *cpu)

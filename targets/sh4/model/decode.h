@@ -77,7 +77,7 @@ struct sh4_blocks {
     struct watch insn[2], operand[2]; /* from the UBC: what they cover is left to the single-step path */
     unsigned ninsn, noperand;
     const int32_t *labels;         /* by sh4_insn_id and fast_op */
-    struct trec *current;          /* record of the block under way */
+    bool uncached_code;            /* the block under way does not come from the I-cache: memory must not change */
     struct trec *dirty;
     struct dline *iline[IC_LINES]; /* NULL: not looked up since the line changed */
     uint64_t odd_fetches[LINE_KINDS];
