@@ -324,6 +324,126 @@ static void step__over_a_traced_call__lands_on_its_target(void **state)
     board_close(&b);
 }
 
+
+/* Calls with BL=1, a longjmp over three frames, a second stack, a tail call, an indirect call that changes its
+ * target. r8 gathers a result. */
+static const char mixed[] =
+    "main: mov #0,r8\n mov #50,r9\n"
+    "m_loop: mov.l l_block,r1\n jsr @r1\n nop\n"
+    "mov.l l_set,r1\n jsr @r1\n nop\n tst r0,r0\n bf m_back\n mov.l l_deep,r1\n jsr @r1\n mov #3,r4\n"
+    "m_back: mov.l l_stack,r10\n mov r15,r11\n mov r10,r15\n bsr leaf\n nop\n mov r11,r15\n"
+    "mov.l l_tail,r1\n jsr @r1\n mov #1,r4\n add r0,r8\n"
+    "mov r9,r0\n tst #1,r0\n mov.l l_odd,r2\n bt m_even\n bra m_call\n nop\n"
+    "m_even: mov.l l_leaf,r2\n"
+    "m_call: jsr @r2\n nop\n"
+    "dt r9\n bf m_loop\n nop\n"
+    "m_end: bra m_end\n nop\n"
+    ".align 2\n l_block: .long block\n l_set: .long setj\n l_deep: .long deep\n l_stack: .long 0x0C0A0000\n"
+    "l_tail: .long tail\n l_odd: .long odd\n l_leaf: .long leaf\n"
+    "leaf: rts\n add #1,r8\n"
+    "odd: rts\n add #2,r8\n"
+    "tail: mov.l t_l,r1\n jmp @r1\n add #1,r4\n .align 2\n t_l: .long inc\n"
+    "inc: mov r4,r0\n rts\n add #1,r0\n"
+    "block: sts.l pr,@-r15\n stc sr,r13\n mov.l b_bl,r1\n mov r13,r0\n or r1,r0\n ldc r0,sr\n bsr inner\n nop\n"
+    "ldc r13,sr\n lds.l @r15+,pr\n b_rts: rts\n nop\n .align 2\n b_bl: .long 0x10000000\n"
+    "inner: rts\n add #1,r8\n"
+    "setj: mov.l s_buf,r1\n sts pr,r0\n mov.l r0,@r1\n mov.l r15,@(4,r1)\n rts\n mov #0,r0\n .align 2\n s_buf: .long 0x0C0B0000\n"
+    "deep: sts.l pr,@-r15\n tst r4,r4\n bt d_out\n bsr deep\n add #-1,r4\n lds.l @r15+,pr\n rts\n nop\n"
+    "d_out: mov.l d_l,r1\n jsr @r1\n nop\n .align 2\n d_l: .long longj\n"
+    "longj: mov.l j_buf,r1\n mov.l @r1,r0\n mov.l @(4,r1),r15\n lds r0,pr\n rts\n mov #1,r0\n .align 2\n j_buf: .long 0x0C0B0000\n";
+
+static void mixed__blocked_calls_longjmp_stacks_and_pointers__come_through(void **state)
+{
+    (void)state;
+    static struct board b;
+    static struct asm_prog prog;
+    struct trace_status st;
+    board_open(&b, &prog, "", mixed);
+    board_run(&b, "m_end", 2000000000);
+    uint32_t plain = board_reg(&b, 8);
+    board_close(&b);
+    board_open(&b, &prog, "", mixed);
+    board_arm(&b, &(struct trace_config){ .counter = { 0x23, 0x13 } });
+    board_run(&b, "m_end", 2000000000);
+    board_disarm(&b);
+    assert_int_equal(board_reg(&b, 8), plain);
+    assert_int_equal(b.t->ops->trace->status(b.t, &st, NULL), 0);
+    print_message("  %s\n", st.note);
+    assert_int_equal(st.untraced_sites, 2); /* the call with BL=1 and inner's return */
+    /* A round: block, setj, deep x4, longj, leaf (other stack), tail, odd or leaf. */
+    assert_int_equal(board_count(&b, EVENT_CALL), 50 * 10);
+    assert_int_equal(board_count(&b, EVENT_JUMP), 50);
+    assert_int_equal(board_count(&b, EVENT_RETURN), 50 * 6); /* block, setj, longj, leaf, inc, odd or leaf */
+    size_t to_odd = 0, other_stack = 0;
+    for (size_t i = 0; i < b.nev; i++) {
+        to_odd += b.ev[i].kind == EVENT_CALL && b.ev[i].target == asm_label(&prog, "odd");
+        other_stack += b.ev[i].kind == EVENT_CALL && b.ev[i].sp == 0x0C0A0000;
+    }
+    assert_int_equal(to_odd, 25);
+    assert_int_equal(other_stack, 50);
+    board_close(&b);
+}
+
+/* The program excludes part of itself with the calls of probeprof_target.h. */
+static const char calling[] =
+    "main: mov #30,r9\n mov.l l_pp,r10\n mov.l l_pmc,r11\n"
+    "m_loop: bsr f\n nop\n"
+    "mov.l @(4,r10),r0\n add #1,r0\n mov.l r0,@(4,r10)\n mov.l @(8,r11),r0\n mov.l r0,@(8,r10)\n"
+    "mov.l @(16,r11),r0\n mov.l r0,@(12,r10)\n"
+    "mov #100,r4\n m_spin: dt r4\n bf m_spin\n bsr g\n nop\n"
+    "mov.l @(8,r11),r1\n mov.l @(8,r10),r0\n sub r0,r1\n mov.l @(16,r10),r0\n add r1,r0\n mov.l r0,@(16,r10)\n"
+    "mov.l @(16,r11),r1\n mov.l @(12,r10),r0\n sub r0,r1\n mov.l @(20,r10),r0\n add r1,r0\n mov.l r0,@(20,r10)\n"
+    "mov.l @(4,r10),r0\n add #-1,r0\n mov.l r0,@(4,r10)\n"
+    "dt r9\n bf m_loop\n nop\n"
+    "m_end: bra m_end\n nop\n .align 2\n l_pp: .long __probeprof\n l_pmc: .long 0xFF100000\n"
+    "f: rts\n nop\n"
+    "g: rts\n nop\n"
+    ".align 2\n __probeprof: .long 0x50505431\n .long 0\n .long 0\n .long 0\n .long 0\n .long 0\n";
+
+static void filter_calls__part_the_program_switches_off__is_taken_out(void **state)
+{
+    (void)state;
+    static struct board b;
+    static struct asm_prog prog;
+    board_open(&b, &prog, "", calling);
+    board_arm(&b, &(struct trace_config){ .counter = { 0x23, 0x13 }, .irq_filter = IRQ_FILTER_CALLS });
+    board_run(&b, "m_end", 2000000000);
+    board_disarm(&b);
+    assert_int_equal(board_count(&b, EVENT_CALL), 30);
+    assert_int_equal(board_count(&b, EVENT_RETURN), 30);
+    uint64_t insns = 0;
+    for (size_t i = 0; i < b.nev; i++)
+        insns = b.ev[i].kind == EVENT_CALL ? b.ev[i].c2 : insns;
+    print_message("  %u instructions seen\n", (unsigned)insns);
+    assert_true(insns < 30 * 45); /* the loop of 200 instructions a round is not among them */
+    board_close(&b);
+}
+
+static void documented_features_only__trace_needs_no_private_command(void **state)
+{
+    (void)state;
+    /* Halting and reading the ring go by the H-UDI interrupt while a trace is armed. */
+    static struct board b;
+    static struct asm_prog prog;
+    board_open(&b, &prog, "", endless);
+    board_arm(&b, &(struct trace_config){ .counter = { 0x23, 0x13 } });
+    board_resume(&b);
+    for (int i = 0; i < 10; i++) {
+        board_for(&b, 3000000);
+        board_halt(&b);
+        uint32_t pc = board_reg(&b, 16);
+        assert_true(pc - BOARD_TEXT < prog.len || (pc >> 16 & 0x1FFF) == 0x0C00);
+        board_resume(&b);
+    }
+    board_halt(&b);
+    size_t calls = board_count(&b, EVENT_CALL), returns = board_count(&b, EVENT_RETURN);
+    assert_true(calls - returns <= 1);
+    uint32_t r8 = board_reg(&b, 8);
+    assert_true(calls - r8 <= 1 || r8 - calls <= 1);
+    board_disarm(&b);
+    board_close(&b);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -337,6 +457,9 @@ int main(void)
         cmocka_unit_test(policy__live_with_a_small_ring__losses_are_counted),
         cmocka_unit_test(session__lost__next_one_finds_and_undoes_its_patches),
         cmocka_unit_test(breakpoint__on_a_traced_call__stops_and_no_event_is_missed),
+        cmocka_unit_test(mixed__blocked_calls_longjmp_stacks_and_pointers__come_through),
+        cmocka_unit_test(filter_calls__part_the_program_switches_off__is_taken_out),
+        cmocka_unit_test(documented_features_only__trace_needs_no_private_command),
         cmocka_unit_test(step__over_a_traced_call__lands_on_its_target),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -193,7 +193,7 @@ static int serve(struct sh4_trace *tr, struct err *err)
     int ret = save_word(t, SH4_SAVE_KIND, &kind, err);
     if (ret < 0)
         return ret;
-    bool ours = kind == SH4_ENTRY_TRACE || (kind == SH4_ENTRY_INTERRUPT && tr->drain_asked && !t->halt_wanted);
+    bool ours = kind == SH4_ENTRY_TRACE || (kind == SH4_ENTRY_INTERRUPT && !t->halt_wanted); /* answered late */
     tr->drain_asked = false;
     if (!ours)
         return 1;
