@@ -17,8 +17,9 @@ enum {
 };
 
 const struct gen_excluded gen_excluded[] = {
-    { "ADDV, SUBV", "qemu 7.2 takes T from the wrong operand (mended in qemu 9.1); manual: T = signed overflow" },
-    { "MAC.W, MAC.L with S=1", "qemu 7.2 saturates wrongly (mended in 9.1); manual: MAC.W to 32 bits, MAC.L to 48 bits" },
+    { "ADDV", "qemu 7.2 stores the sum in Rm; manual: Rn, T = signed overflow" },
+    { "SUBV", "qemu 7.2 takes T from the wrong operand; manual: T = signed overflow of Rn - Rm" },
+    { "MAC.W, MAC.L with S=1", "qemu 7.2 saturates wrongly; manual: MAC.W to 32 bits in MACL, MAC.L to 48 bits" },
     { "FMOV.D with memory", "qemu exchanges the two words in little-endian; silicon: even register = lower address "
                             "(every Dreamcast matrix load relies on it, and the single-step data agree)" },
     { "ROTL, ROTR: T", "qemu 7.2 clears T; manual: T = the bit rotated out (Rn is compared)" },
