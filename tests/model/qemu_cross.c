@@ -1,6 +1,7 @@
 /* sh4-qemu-cross [--programs N] [--seed S]: random programs on the model and on qemu-system-sh4.
  *
- * The same chained batch of programs (qemu_gen.h) runs on both; every register after each program and
+ * Each batch also runs on the model's single-step path: state, memory, cycles and every performance event
+ * must be those of the fast path. The same chained batch of programs (qemu_gen.h) runs on both; every register after each program and
  * its page of data are compared. Each batch runs under another cache setting on the model. On a difference
  * the program is cut item by item to find the first instruction that differs.
  * Exit: 0 no unexplained difference, 1 there is, 2 usage, 77 no qemu. */
@@ -22,19 +23,23 @@ enum {
     DUMP_BYTES = GEN_PAGE - GEN_DUMP, TIMEOUT_MS = 20000, MAX_REPORTS = 12,
 };
 
+struct model {
+    struct sh4_cpu cpu;
+    struct sh4_mmu mmu;
+    uint64_t events[SH4_NEVENTS]; /* of the last run; [0] its cycles */
+    uint8_t ram[RAM_BYTES];
+};
 struct cross {
     struct gen_template tmpl;
     struct gen_options opt;
-    struct sh4_cpu cpu;
-    struct sh4_mmu mmu;
-    uint8_t ram[RAM_BYTES];        /* the model's */
+    struct model model, stepped;   /* the latter without the fast path */
     uint8_t image[RAM_BYTES];      /* what both start from */
     uint8_t from_qemu[RESULT_BYTES]; /* its data pages */
     struct qemu qemu;
     uint32_t regs[QEMU_NREGS];
     struct gen_program prog[GEN_BATCH];
     uint32_t ids[(SH4_NINSNS + 31) / 32];
-    unsigned ran, excused_denormal, excused_other, excused_after, failed;
+    unsigned ran, excused_denormal, excused_other, excused_after, failed, paths;
     bool verbose;
 };
 
@@ -48,16 +53,16 @@ static void no_write(void *ctx, uint32_t addr, unsigned size, uint64_t value)
     (void)ctx, (void)addr, (void)size, (void)value;
 }
 
-static int model_open(struct cross *x)
+static int model_open(struct model *m, bool stepped)
 {
-    struct sh4_config cfg = { .variant = SH4_VARIANT_7750 };
+    struct sh4_config cfg = { .variant = SH4_VARIANT_7750, .no_fast_path = stepped };
     struct sh4_bus bus = {
-        .window = { { .base = RAM, .size = RAM_BYTES, .host = x->ram, .mask = RAM_BYTES - 1, .writable = true } },
+        .window = { { .base = RAM, .size = RAM_BYTES, .host = m->ram, .mask = RAM_BYTES - 1, .writable = true } },
         .nwindows = 1, .read = no_read, .write = no_write, .io_read = no_read, .io_write = no_write,
     };
-    int ret = sh4_cpu_init(&x->cpu, &cfg, &bus);
-    sh4_mmu_init(&x->mmu, &x->cpu.ccn);
-    x->cpu.mmu = &x->mmu;
+    int ret = sh4_cpu_init(&m->cpu, &cfg, &bus);
+    sh4_mmu_init(&m->mmu, &m->cpu.ccn);
+    m->cpu.mmu = &m->mmu;
     return ret;
 }
 
@@ -70,19 +75,45 @@ static void place(struct cross *x, unsigned slot)
     memcpy(x->image + GEN_DATA - RAM + slot * GEN_PAGE, p->data, GEN_PAGE);
 }
 
-static const char *run_model(struct cross *x)
+static uint64_t event(struct model *m, unsigned code)
 {
-    memcpy(x->ram, x->image, GEN_DATA + RESULT_BYTES - RAM);
-    sh4_cpu_reset(&x->cpu, SH4_RESET_POWER_ON, false);
-    x->cpu.pc = GEN_BOOT | 0xA0000000;
-    for (uint64_t end = x->cpu.cycle + MAX_CYCLES; x->cpu.cycle < end;) {
-        sh4_cpu_run(&x->cpu, x->cpu.cycle + 20000);
-        if (x->cpu.pc == GEN_END)
-            return NULL;
+    return code ? sh4_cpu_total(&m->cpu, code) : m->cpu.cycle;
+}
+
+static const char *run_model(struct cross *x, struct model *m)
+{
+    memcpy(m->ram, x->image, GEN_DATA + RESULT_BYTES - RAM);
+    sh4_cpu_reset(&m->cpu, SH4_RESET_POWER_ON, false);
+    m->cpu.pc = GEN_BOOT | 0xA0000000;
+    for (unsigned code = 0; code < SH4_NEVENTS; code++)
+        m->events[code] = event(m, code);
+    for (uint64_t end = m->cpu.cycle + MAX_CYCLES; m->cpu.cycle < end;) {
+        sh4_cpu_run(&m->cpu, m->cpu.cycle + 20000);
+        if (m->cpu.pc != GEN_END)
+            continue;
+        for (unsigned code = 0; code < SH4_NEVENTS; code++)
+            m->events[code] = event(m, code) - m->events[code];
+        return NULL;
     }
-    snprintf(x->qemu.error, sizeof x->qemu.error, "the model did not reach the end: PC %08x EXPEVT %03x SPC %08x", x->cpu.pc,
-             x->cpu.ccn.expevt, x->cpu.spc);
+    snprintf(x->qemu.error, sizeof x->qemu.error, "the model did not reach the end: PC %08x EXPEVT %03x SPC %08x",
+             m->cpu.pc, m->cpu.ccn.expevt, m->cpu.spc);
     return x->qemu.error;
+}
+
+/* What the fast path must have in common with the single-step path: everything. */
+static const char *paths_differ(struct cross *x)
+{
+    struct sh4_cpu *a = &x->model.cpu, *b = &x->stepped.cpu;
+    if (x->model.events[0] != x->stepped.events[0])
+        return "cycles";
+    if (memcmp(a->r, b->r, sizeof a->r) || memcmp(a->rb, b->rb, sizeof a->rb) || memcmp(a->fr, b->fr, sizeof a->fr) ||
+        memcmp(a->xf, b->xf, sizeof a->xf) || sh4_get_sr(a) != sh4_get_sr(b) || a->fpscr != b->fpscr ||
+        memcmp(&a->ccn, &b->ccn, sizeof a->ccn))
+        return "registers";
+    for (unsigned code = 1; code < SH4_NEVENTS; code++)
+        if (x->model.events[code] != x->stepped.events[code])
+            return "performance events";
+    return memcmp(x->model.ram, x->stepped.ram, GEN_DATA + RESULT_BYTES - RAM) ? "memory" : NULL;
 }
 
 static const char *run_qemu(struct cross *x, unsigned first, unsigned n)
@@ -105,12 +136,12 @@ static const char *run_qemu(struct cross *x, unsigned first, unsigned n)
 static const char *run_both(struct cross *x, unsigned first, unsigned n)
 {
     for (uint32_t at = 0; x->opt.mmu && at < SCRATCH_BYTES; at += 2)
-        put_le16(x->image + GEN_SCRATCH - RAM + at, 0xFFFD); /* an illegal instruction */
+        put_le16(x->image + GEN_SCRATCH - RAM + at, 0x8200); /* an illegal instruction, not of the FPU */
     gen_boot(&x->tmpl, &x->opt, first, n, x->image + GEN_BOOT - RAM);
     for (unsigned i = first; i < n; i++)
         place(x, i);
     const char *why = run_qemu(x, first, n);
-    return why ? why : run_model(x);
+    return why ? why : run_model(x, &x->model);
 }
 
 static uint32_t dump_word(const uint8_t *result, unsigned slot, unsigned i)
@@ -133,12 +164,12 @@ static void forget_pteh(struct cross *x, unsigned slot)
     uint32_t code = dump_word(x->from_qemu, slot, dump_index("EXPEVT"));
     size_t at = (slot + 1) * GEN_PAGE - 4 * (GEN_NDUMP - dump_index("PTEH"));
     if (code == 0x0E0 || code == 0x100)
-        memcpy(x->from_qemu + at, x->ram + GEN_DATA - RAM + at, 4);
+        memcpy(x->from_qemu + at, x->model.ram + GEN_DATA - RAM + at, 4);
 }
 
 static bool same(struct cross *x, unsigned slot)
 {
-    const uint8_t *ours = x->ram + GEN_DATA - RAM;
+    const uint8_t *ours = x->model.ram + GEN_DATA - RAM;
     forget_pteh(x, slot);
     return memcmp(ours + slot * GEN_PAGE, x->from_qemu + slot * GEN_PAGE, GEN_PAGE) == 0;
 }
@@ -147,7 +178,7 @@ static bool same(struct cross *x, unsigned slot)
 
 static void print_difference(const struct cross *x, unsigned slot)
 {
-    const uint8_t *ours = x->ram + GEN_DATA - RAM;
+    const uint8_t *ours = x->model.ram + GEN_DATA - RAM;
     for (unsigned i = 0; i < GEN_NDUMP; i++) {
         uint32_t a = dump_word(x->from_qemu, slot, i), b = dump_word(ours, slot, i);
         if (a != b)
@@ -202,7 +233,7 @@ static bool denormal(const uint8_t *before, uint32_t fpscr, unsigned n)
 static bool denormal_operand(const struct cross *x, unsigned slot, const struct gen_program *p, size_t item,
                              const uint8_t *before)
 {
-    const uint8_t *ours = x->ram + GEN_DATA - RAM;
+    const uint8_t *ours = x->model.ram + GEN_DATA - RAM;
     uint32_t now = dump_word(ours, slot, dump_index("FPSCR"));
     if (dump_word(ours, slot, dump_index("EXPEVT")) == 0x120 && (now & 0x60000) == 0x20000)
         return true;
@@ -222,7 +253,7 @@ static bool denormal_operand(const struct cross *x, unsigned slot, const struct 
 /* With DN=1 qemu flushes a result without cause U and I; everything else agrees. */
 static bool silent_underflow(const struct cross *x, unsigned slot)
 {
-    const uint8_t *ours = x->ram + GEN_DATA - RAM;
+    const uint8_t *ours = x->model.ram + GEN_DATA - RAM;
     for (unsigned i = 0; i < GEN_NDUMP; i++) {
         uint32_t a = dump_word(x->from_qemu, slot, i), b = dump_word(ours, slot, i);
         bool fpscr = strcmp(gen_dump_name(i), "FPSCR") == 0;
@@ -245,7 +276,7 @@ static bool is_nan(const uint8_t *before, uint32_t fpscr, unsigned n)
 /* FCMP/EQ with a NaN: qemu raises V for quiet ones, too. Nothing else may differ. */
 static bool fcmpeq_nan(const struct cross *x, unsigned slot, const struct gen_program *p, size_t item, const uint8_t *before)
 {
-    const uint8_t *ours = x->ram + GEN_DATA - RAM;
+    const uint8_t *ours = x->model.ram + GEN_DATA - RAM;
     uint32_t fpscr = dumped(before, "FPSCR");
     bool found = false;
     for (uint32_t at = p->items[item].at; at < item_end(p, item); at += 2) {
@@ -264,7 +295,7 @@ static bool fcmpeq_nan(const struct cross *x, unsigned slot, const struct gen_pr
  * block. Nothing but cause and flag bits differs, in FPSCR or in the place they were stored to. */
 static bool lost_cause(const struct cross *x, unsigned slot, const struct gen_program *p, size_t item)
 {
-    const uint8_t *ours = x->ram + GEN_DATA - RAM + slot * GEN_PAGE, *theirs = x->from_qemu + slot * GEN_PAGE;
+    const uint8_t *ours = x->model.ram + GEN_DATA - RAM + slot * GEN_PAGE, *theirs = x->from_qemu + slot * GEN_PAGE;
     bool found = false;
     for (uint32_t at = p->items[item].at; at < item_end(p, item); at += 2) {
         uint16_t op = le16(p->code + at);
@@ -370,12 +401,19 @@ static int run_batch(struct cross *x, uint64_t seed, unsigned n)
         for (size_t k = 0; k < ARRAY_LEN(x->ids); k++)
             x->ids[k] |= x->prog[i].ids[k];
     }
+    x->stepped.cpu.sgr = x->model.cpu.sgr; /* reset leaves it; the first program may read it */
     const char *why = run_both(x, 0, n);
     x->ran += n;
     if (why) {
         printf("batch %llu (%u programs, CCR %04x): %s\n", (unsigned long long)seed, n, x->opt.ccr, why);
         x->failed += n;
         return -1;
+    }
+    why = run_model(x, &x->stepped);
+    why = why ? why : paths_differ(x);
+    if (why) {
+        printf("batch %llu: fast path and single-step path differ in %s\n", (unsigned long long)seed, why);
+        x->paths++;
     }
     for (unsigned i = 0; i < n; i++)
         if (!same(x, i))
@@ -417,7 +455,7 @@ static int list_excluded(void)
 
 static int cross_main(struct cross *x, unsigned programs, uint64_t seed)
 {
-    if (model_open(x)) {
+    if (model_open(&x->model, false) || model_open(&x->stepped, true)) {
         fprintf(stderr, "sh4-qemu-cross: no memory for the model\n");
         return 1;
     }
@@ -437,7 +475,7 @@ static int cross_main(struct cross *x, unsigned programs, uint64_t seed)
            x->ran, x->ran - excused - x->failed, excused, x->failed, x->excused_denormal, x->excused_other,
            x->excused_after);
     unsigned missing = programs >= 400 ? uncovered(x) : 0;
-    return x->failed || missing || x->ran < programs ? 1 : 0;
+    return x->failed || x->paths || missing || x->ran < programs ? 1 : 0;
 }
 
 int main(int argc, char **argv)
@@ -475,7 +513,8 @@ int main(int argc, char **argv)
     x->qemu.fd = -1;
     int ret = cross_main(x, programs, seed);
     qemu_stop(&x->qemu);
-    sh4_cpu_fini(&x->cpu);
+    sh4_cpu_fini(&x->model.cpu);
+    sh4_cpu_fini(&x->stepped.cpu);
     free(x);
     return ret;
 }
