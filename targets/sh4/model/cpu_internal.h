@@ -135,6 +135,10 @@ void sh4_pmc_reset(struct sh4_cpu *cpu);
 /* ---- exec.c ---- */
 void sh4_exec_unit(struct sh4_cpu *cpu);  /* one instruction, with its slot; or an exception instead */
 
+/* MACH:MACL += vn * vm, by SR.S. */
+void sh4_mac_l(struct sh4_cpu *cpu, uint32_t vn, uint32_t vm);
+void sh4_mac_w(struct sh4_cpu *cpu, uint32_t vn, uint32_t vm);
+
 /* ---- cpu_idle.c ---- */
 void sh4_skip_idle(struct sh4_cpu *cpu);  /* now and then: passes over a waiting loop, up to cpu->until */
 

@@ -82,11 +82,8 @@ static bool mac_operands(struct sh4_cpu *cpu, unsigned n, unsigned m, unsigned s
     return true;
 }
 
-static void mac_l(struct sh4_cpu *cpu, unsigned n, unsigned m)
+void sh4_mac_l(struct sh4_cpu *cpu, uint32_t vn, uint32_t vm)
 {
-    uint64_t vn, vm;
-    if (!mac_operands(cpu, n, m, 4, &vn, &vm))
-        return;
     int64_t p = (int64_t)(int32_t)vn * (int32_t)vm;
     int64_t acc = (int64_t)((uint64_t)cpu->mach << 32 | cpu->macl);
     if (cpu->sr_rest & SR_S) { /* saturate to 48 bits */
@@ -101,11 +98,8 @@ static void mac_l(struct sh4_cpu *cpu, unsigned n, unsigned m)
     cpu->macl = (uint32_t)acc;
 }
 
-static void mac_w(struct sh4_cpu *cpu, unsigned n, unsigned m)
+void sh4_mac_w(struct sh4_cpu *cpu, uint32_t vn, uint32_t vm)
 {
-    uint64_t vn, vm;
-    if (!mac_operands(cpu, n, m, 2, &vn, &vm))
-        return;
     int64_t p = (int64_t)(int16_t)vn * (int16_t)vm;
     if (cpu->sr_rest & SR_S) { /* 32 bits; overflow saturates and shows in MACH's lowest bit */
         int64_t acc = (int64_t)(int32_t)cpu->macl + p;
@@ -119,6 +113,17 @@ static void mac_w(struct sh4_cpu *cpu, unsigned n, unsigned m)
     uint64_t acc = ((uint64_t)cpu->mach << 32 | cpu->macl) + (uint64_t)p;
     cpu->mach = (uint32_t)(acc >> 32);
     cpu->macl = (uint32_t)acc;
+}
+
+static void mac(struct sh4_cpu *cpu, unsigned n, unsigned m, unsigned size)
+{
+    uint64_t vn, vm;
+    if (!mac_operands(cpu, n, m, size, &vn, &vm))
+        return;
+    if (size == 4)
+        sh4_mac_l(cpu, (uint32_t)vn, (uint32_t)vm);
+    else
+        sh4_mac_w(cpu, (uint32_t)vn, (uint32_t)vm);
 }
 
 static void gbr_byte_op(struct sh4_cpu *cpu, enum sh4_insn_id id, uint8_t imm)
@@ -156,8 +161,8 @@ static void special(struct sh4_cpu *cpu, enum sh4_insn_id id, uint16_t op)
 {
     unsigned n = op >> 8 & 15, m = op >> 4 & 15;
     switch (id) {
-    case SH4_MAC_L_INC_INC: mac_l(cpu, n, m); break;
-    case SH4_MAC_W_INC_INC: mac_w(cpu, n, m); break;
+    case SH4_MAC_L_INC_INC: mac(cpu, n, m, 4); break;
+    case SH4_MAC_W_INC_INC: mac(cpu, n, m, 2); break;
     case SH4_TAS_B_ATRN: tas(cpu, n); break;
     case SH4_LDC_RM_SR: load_control(cpu, n, false, sh4_set_sr); break;
     case SH4_LDC_L_INC_SR: load_control(cpu, n, true, sh4_set_sr); break;
