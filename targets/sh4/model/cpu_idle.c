@@ -5,7 +5,7 @@
 
 #include "targets/sh4/model/cpu_internal.h"
 
-enum { MAX_UNITS = 40, FIRST_PAUSE = 256, LONGEST_PAUSE = 1 << 17 };
+enum { MAX_UNITS = 40, FIRST_PAUSE = 32, LONGEST_PAUSE = 1 << 17 };
 
 /* All a repeated pass depends on, but memory, which `effects` stands for. */
 struct moment {
@@ -87,7 +87,7 @@ void sh4_skip_idle(struct sh4_cpu *cpu)
         return;
     switch (look(cpu)) {
     case IS_LOOP:
-        f->look_pause = FIRST_PAUSE;
+        f->look_pause = 0;
         f->next_look = 0;
         break;
     case RAN_OUT: /* says nothing: while the wire scans, runs are shorter than some polling loops take to be known */
