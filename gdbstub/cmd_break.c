@@ -34,7 +34,7 @@ static bool parse_bp(struct session *s, const char *p, struct breakpoint *bp)
 
 void cmd_insert_bp(struct session *s, char *args, size_t len)
 {
-    struct breakpoint bp;
+    struct breakpoint bp = { 0 };
     struct err err;
     (void)len;
     if (!parse_bp(s, args, &bp))
@@ -47,7 +47,7 @@ void cmd_insert_bp(struct session *s, char *args, size_t len)
 
 void cmd_remove_bp(struct session *s, char *args, size_t len)
 {
-    struct breakpoint bp;
+    struct breakpoint bp = { 0 };
     struct err err;
     (void)len;
     if (!parse_bp(s, args, &bp))

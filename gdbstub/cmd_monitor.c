@@ -212,7 +212,8 @@ static int run_line(struct session *s, char *line, const struct text_sink *out, 
     if (stub->controller != s && !harmless(c))
         return err_set(err, ERR_STATE, "it takes over when the other one leaves",
                        "another GDB controls the target, this one observes");
-    return c->run(ctx, argc, argv, out, err);
+    int ret = stub->gone ? 0 : stub_settle_breakpoints(stub, err); /* what GDB sees is what the command finds */
+    return ret < 0 ? ret : c->run(ctx, argc, argv, out, err);
 }
 
 static void monitor_failed(struct session *s, struct monitor_out *m, const struct err *err)

@@ -25,6 +25,7 @@ struct breakpoint {
     enum bp_kind kind;
     uint64_t addr;
     unsigned len;
+    bool leaving; /* GDB has removed it, the target has it until it goes on */
 };
 
 struct stub {
@@ -152,6 +153,7 @@ int stub_reset(struct stub *stub, enum reset_mode mode, struct err *err);
 int stub_insert(struct stub *stub, const struct breakpoint *bp, struct err *err);
 int stub_remove(struct stub *stub, const struct breakpoint *bp, struct err *err);
 void stub_remove_all(struct stub *stub);
+int stub_settle_breakpoints(struct stub *stub, struct err *err); /* takes away those that are leaving */
 int stub_attach(struct stub *stub, struct err *err);
 int stub_release(struct stub *stub, struct err *err); /* as for D */
 void stub_set_semihosting(struct stub *stub, bool on);

@@ -105,7 +105,7 @@ bool stub_meets_breakpoint(struct stub *stub, const struct resume *how)
     if (stub->nbps == 0 || (!how->set_pc && !read_pc(stub, &pc)))
         return false;
     for (size_t i = 0; i < stub->nbps && !hit; i++)
-        if (stub->bps[i].kind <= BP_HARD && stub->ops->canonical(stub->bps[i].addr) == stub->ops->canonical(pc))
+        if (stub->bps[i].kind <= BP_HARD && !stub->bps[i].leaving && stub->ops->canonical(stub->bps[i].addr) == stub->ops->canonical(pc))
             hit = &stub->bps[i];
     if (!hit || (how->set_pc && stub_write_pc(stub, pc, NULL) < 0))
         return false;
@@ -120,6 +120,9 @@ bool stub_running(const struct stub *stub)
 
 int stub_resume(struct stub *stub, const struct resume *how, struct err *err)
 {
+    int ret = stub_settle_breakpoints(stub, err);
+    if (ret < 0)
+        return ret;
     stub_forget_regs(stub);
     stub->last_stop.reason = STOP_NONE;
     stub->last_resume = *how;
@@ -135,7 +138,9 @@ int stub_halt(struct stub *stub, struct err *err)
 
 int stub_reset(struct stub *stub, enum reset_mode mode, struct err *err)
 {
-    int ret = stub->ops->reset(stub->t, mode, err);
+    int ret = stub_settle_breakpoints(stub, err);
+    if (ret >= 0)
+        ret = stub->ops->reset(stub->t, mode, err);
     stub_forget_regs(stub);
     stub->last_stop = (struct target_stop){ .reason = STOP_RESET, .signal = 5 };
     return ret;
@@ -153,28 +158,60 @@ static struct breakpoint *find_bp(struct stub *stub, const struct breakpoint *bp
     return NULL;
 }
 
+static int insert_new(struct stub *stub, const struct breakpoint *bp, struct err *err)
+{
+    struct err first = { .code = ERR_OK };
+    int ret = stub->ops->insert_bp(stub->t, bp->kind, bp->addr, bp->len, &first);
+    if (ret == -ERR_RESOURCE && stub_settle_breakpoints(stub, NULL) > 0)
+        return stub->ops->insert_bp(stub->t, bp->kind, bp->addr, bp->len, err);
+    if (ret < 0 && err)
+        *err = first;
+    return ret;
+}
+
 int stub_insert(struct stub *stub, const struct breakpoint *bp, struct err *err)
 {
-    if (find_bp(stub, bp))
+    struct breakpoint *b = find_bp(stub, bp);
+    if (b) {
+        b->leaving = false;
         return 0;
-    if (stub->nbps == GDBSTUB_MAX_BREAKPOINTS)
+    }
+    if (stub->nbps == GDBSTUB_MAX_BREAKPOINTS && stub_settle_breakpoints(stub, err) <= 0)
         return err_set(err, ERR_RESOURCE, "delete some", "%zu breakpoints are set", stub->nbps);
-    int ret = stub->ops->insert_bp(stub->t, bp->kind, bp->addr, bp->len, err);
+    int ret = insert_new(stub, bp, err);
     if (ret >= 0)
         stub->bps[stub->nbps++] = *bp;
     return ret;
 }
 
+/* GDB removes every breakpoint at each stop and sets it again before it goes on. The target does not show its
+ * breakpoints, so they stay until then, and this costs nothing on the wire. */
 int stub_remove(struct stub *stub, const struct breakpoint *bp, struct err *err)
 {
     struct breakpoint *b = find_bp(stub, bp);
     if (!b)
         return 0;
-    /* While the target is gone only the list can be mended; what is in it comes back with the target. */
-    int ret = stub->gone ? 0 : stub->ops->remove_bp(stub->t, bp->kind, bp->addr, bp->len, err);
-    if (ret >= 0)
+    b->leaving = true;
+    if (stub->gone || !stub_running(stub))
+        return 0;
+    int ret = stub_settle_breakpoints(stub, err);
+    return ret < 0 ? ret : 0;
+}
+
+int stub_settle_breakpoints(struct stub *stub, struct err *err)
+{
+    int removed = 0;
+    for (size_t i = stub->nbps; i-- > 0;) {
+        struct breakpoint *b = &stub->bps[i];
+        if (!b->leaving)
+            continue;
+        int ret = stub->ops->remove_bp(stub->t, b->kind, b->addr, b->len, err);
+        if (ret < 0)
+            return err_prefix(err, ret, "remove breakpoint");
         *b = stub->bps[--stub->nbps];
-    return ret;
+        removed++;
+    }
+    return removed;
 }
 
 void stub_remove_all(struct stub *stub)
@@ -326,6 +363,9 @@ void stub_back(struct stub *stub)
     stub_forget_regs(stub);
     if (stub->semihosting)
         stub_set_semihosting(stub, true);
+    for (size_t i = stub->nbps; i-- > 0;)
+        if (stub->bps[i].leaving)
+            stub->bps[i] = stub->bps[--stub->nbps];
     for (size_t i = 0; i < stub->nbps; i++) {
         const struct breakpoint *b = &stub->bps[i];
         if (stub->ops->insert_bp(stub->t, b->kind, b->addr, b->len, &err) < 0)

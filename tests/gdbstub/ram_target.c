@@ -237,6 +237,7 @@ static int ram_insert_bp(struct target *t, enum bp_kind kind, uint64_t addr, uns
     struct ram_target *r = ram(t);
     if (r->gone)
         return absent(err);
+    r->bp_calls++;
     if (r->nbps == RAM_BPS)
         return err_set(err, ERR_RESOURCE, "delete one", "all %d breakpoints are used", RAM_BPS);
     r->bp[r->nbps].kind = kind;
@@ -250,6 +251,7 @@ static int ram_remove_bp(struct target *t, enum bp_kind kind, uint64_t addr, uns
     struct ram_target *r = ram(t);
     if (r->gone)
         return absent(err);
+    r->bp_calls++;
     for (unsigned i = 0; i < r->nbps; i++)
         if (r->bp[i].kind == kind && r->bp[i].addr == addr && r->bp[i].len == len)
             r->bp[i--] = r->bp[--r->nbps];

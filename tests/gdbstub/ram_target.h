@@ -26,6 +26,7 @@ struct ram_target {
     struct target_stop pending; /* reason STOP_NONE: none */
     int64_t result;             /* what syscall_return() was given */
     int32_t error;
+    unsigned bp_calls;
     unsigned reg_reads, reg_writes, resumes, detaches, attaches, resets;
     unsigned words_per_poll;    /* 0: 1000 */
 };

@@ -436,6 +436,45 @@ static void session__running__registers_refused_memory_allowed(void **state)
     assert_string_equal(talk(fx, "m2000,2"), "0000");
 }
 
+/* ---- breakpoints ---- */
+
+/* What GDB does at every stop: remove all, set all again, go on. */
+static void breakpoints__removed_and_set_again__target_not_bothered(void **state)
+{
+    struct fixture *fx = *state;
+    no_acks(fx);
+    talk(fx, "Z0,1006,2");
+    talk(fx, "Z0,1100,2");
+    unsigned calls = fx->ram.bp_calls;
+    for (int i = 0; i < 5; i++) {
+        assert_string_equal(talk(fx, "z0,1006,2"), "OK");
+        assert_string_equal(talk(fx, "Z0,1006,2"), "OK");
+    }
+    assert_int_equal(fx->ram.bp_calls, calls);
+    assert_string_equal(talk(fx, "z0,1006,2"), "OK");
+    assert_int_equal(fx->ram.nbps, 2);
+    assert_string_equal(talk(fx, "c"), STOP_AT("05", "00110000", "")); /* the removed one is gone */
+    assert_int_equal(fx->ram.nbps, 1);
+}
+
+static void breakpoints__target_full_of_removed_ones__place_is_made(void **state)
+{
+    struct fixture *fx = *state;
+    char packet[32];
+    no_acks(fx);
+    for (int round = 0; round < 3; round++) {
+        for (int i = 0; i < RAM_BPS; i++) {
+            snprintf(packet, sizeof packet, "Z0,%x,2", 0x4000 + round * 0x100 + 2 * i);
+            assert_string_equal(talk(fx, packet), "OK");
+        }
+        assert_string_equal(talk(fx, "Z1,9000,2"), "E.all 32 breakpoints are used; delete one");
+        for (int i = 0; i < RAM_BPS; i++) {
+            snprintf(packet, sizeof packet, "z0,%x,2", 0x4000 + round * 0x100 + 2 * i);
+            assert_string_equal(talk(fx, packet), "OK");
+        }
+    }
+}
+
 /* ---- watchpoints, exits, crashes ---- */
 
 static void session__watchpoints__kind_and_address_told(void **state)
@@ -853,6 +892,8 @@ int main(void)
         TEST(session__g_twice__target_read_once_per_halt),
         TEST(session__G_with_a_stale_alias__low_number_wins),
         TEST(session__running__registers_refused_memory_allowed),
+        TEST(breakpoints__removed_and_set_again__target_not_bothered),
+        TEST(breakpoints__target_full_of_removed_ones__place_is_made),
         cmocka_unit_test(session__watchpoints__kind_and_address_told),
         TEST(session__program_exits__W_with_its_status),
         TEST(session__crash__text_then_signal),
