@@ -294,11 +294,31 @@ static void duration(const struct profile *p, const struct text_sink *out)
                     (double)i->target_cycles / (double)(i->target_cycles - i->agent_cycles), grouped(i->agent_cycles, a));
 }
 
+/* "note      first line" and what does not fit below it, broken between words. */
+static void note(const char *text, unsigned width, const struct text_sink *out)
+{
+    const unsigned room = width - 10;
+    const char *label = "note      ";
+    while (*text) {
+        size_t n = strlen(text);
+        if (n > room) {
+            n = room;
+            while (n && text[n] != ' ')
+                n--;
+            n = n ? n : room;
+        }
+        sink_printf(out, "%s%.*s\n", label, (int)n, text);
+        label = "          ";
+        text += n;
+        text += strspn(text, " ");
+    }
+}
+
 void report_summary(const struct profile *p, const struct report_options *o, const struct text_sink *out)
 {
     totals(p, out);
     coverage(p, out);
     duration(p, out);
-    if (p->info.note && *p->info.note)
-        sink_printf(out, "note      %.*s\n", (int)(report_width(o) - 10), p->info.note);
+    if (p->info.note)
+        note(p->info.note, report_width(o), out);
 }

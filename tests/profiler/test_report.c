@@ -156,6 +156,12 @@ static void report__summary__totals_coverage_and_slow_down(void **state)
            "coverage  22 events, at most 1,234,567 lost, 0 doubtful\n"
            "          90.00 % of C1 seen\n"
            "note      2 places untraced\n");
+    p->info.note = "shinobi: the routine sbIrqHandler was patched; 3 places are not traced: BL is set there, or they are in ROM";
+    struct memory_sink m = { 0 };
+    report_summary(p, &(struct report_options){ 0 }, sink_to(&m));
+    assert_non_null(strstr(sink_text(&m), "note      shinobi: the routine sbIrqHandler was patched; 3 places are not\n"
+                                          "          traced: BL is set there, or they are in ROM\n"));
+    sink_free(&m);
     profile_free(p);
 }
 
