@@ -170,7 +170,7 @@ static void recording__cut_at_every_length__blocks_before_it_are_used(void **sta
     struct event *e = random_events(MANY, 4), *back = calloc(MANY + 1, sizeof *back);
     write_file(path, e, MANY);
     uint8_t *data = load(path, &len);
-    for (size_t n = 0; n < len; n += n < 400 || n > len - 150 ? 1 : len / 97) {
+    for (size_t n = 0; n < len; n += n < 400 || n >= len - 150 ? 1 : MIN(len / 97, len - 150 - n)) {
         struct recording *r = NULL;
         struct err err = { .code = ERR_OK };
         uint8_t *exact = malloc(n ? n : 1);
