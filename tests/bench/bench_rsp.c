@@ -106,7 +106,7 @@ static struct target *open_board(void)
     const struct part_options opt = { .allow_private = true };
     const struct part *part;
     struct probe *probe;
-    struct target *t;
+    struct target *t = NULL;
     struct err err;
     if (probe_open("sim:sh7750", &cfg, &probe, &err) < 0 || part_choose("", "sim:sh7750", &part, &err) < 0 ||
         part->open(part, probe, &opt, &t, &err) < 0)
