@@ -197,8 +197,10 @@ static int serve(struct sh4_trace *tr, struct err *err)
     tr->drain_asked = false;
     if (!ours)
         return 1;
+    uint64_t before = now(t);
     if ((ret = sh4_trace_empty(tr, err)) < 0 || (ret = go_on(tr, err)) < 0)
         return ret;
+    tr->held_ns += now(t) - before;
     return 0;
 }
 
@@ -810,7 +812,7 @@ static int trace_status(struct target *target, struct trace_status *out, struct 
         .armed = tr->armed, .active = tr->active, .events = tr->events, .lost = tr->lost, .doubtful = tr->doubtful,
         .target_cycles = cycles ? tr->raw_c1 : 0,
         .agent_cycles = cycles && tr->raw_c1 > program && !tr->cfg.has_start ? tr->raw_c1 - program : 0,
-        .wire_bits = tr->wire_bits, .sites = (uint32_t)tr->plan.npatches, .untraced_sites = (uint32_t)tr->untraced,
+        .held_ns = tr->held_ns, .wire_bits = tr->wire_bits, .sites = (uint32_t)tr->plan.npatches, .untraced_sites = (uint32_t)tr->untraced,
         .ring_bytes = tr->plan.ring_bytes, .ring_used = tr->ring_used,
     };
     for (int n = 0; n < 2; n++)

@@ -40,6 +40,7 @@ struct sh4_trace {
     uint64_t raw_c1;             /* raw C1 since arming, agent included */
     uint64_t last_drain_ns, last_ask_ns;
     uint64_t events, lost, doubtful, wire_bits, drains;
+    uint64_t held_ns;      /* link time the program was held for drains */
     uint32_t ring_used;
     size_t untraced;
     char note[192];
