@@ -79,17 +79,28 @@ static void add_top(struct live *l, const struct calltree *tree, char *buf, size
     }
 }
 
+double live_slowdown(const struct pump_view *v)
+{
+    const struct trace_status *s = &v->trace;
+    uint64_t total_ns = v->now_ns - v->armed_ns;
+    if (total_ns == 0 || s->held_ns >= total_ns)
+        return 0;
+    double held = (double)total_ns / (double)(total_ns - s->held_ns);
+    bool agent = s->target_cycles > s->agent_cycles && s->agent_cycles;
+    return held * (agent ? (double)s->target_cycles / (double)(s->target_cycles - s->agent_cycles) : 1);
+}
+
 char *live_text(struct live *l, const struct pump_view *v, const struct calltree *tree, uint64_t seen,
                 double events_per_s, char *buf, size_t cap)
 {
     const struct trace_status *s = &v->trace;
     char number[16];
-    double program = (double)(s->target_cycles - MIN(s->agent_cycles, s->target_cycles));
+    double slowdown = live_slowdown(v);
     buf[0] = 0;
     add(buf, cap, "%.1f s: %s events", (double)(v->now_ns - v->armed_ns) / 1e9, report_number(seen, number, sizeof number));
     add(buf, cap, ", %s/s", report_number((unsigned long long)events_per_s, number, sizeof number));
-    if (program > 0)
-        add(buf, cap, ", %.1fx slower", (double)s->target_cycles / program);
+    if (slowdown > 0)
+        add(buf, cap, ", %.1fx slower", slowdown);
     if (s->lost)
         add(buf, cap, ", %llu LOST, %.2f%% covered", (unsigned long long)s->lost,
             100.0 * (double)seen / (double)(seen + s->lost));
@@ -109,7 +120,11 @@ void live_tick(struct live *l, const struct pump_view *v, const struct calltree 
     double s = (double)(host_ns - l->last_ns) / 1e9;
     if (!l->columns && host_ns < l->next_ns)
         return;
-    live_text(l, v, tree, seen, l->last_ns && s > 0 ? (double)(seen - l->last_events) / s : 0, text, sizeof text);
+    if (l->last_ns && s > 0) { /* over a second or so: events come a ring at a time */
+        double weight = MIN(s, 1.0);
+        l->rate += weight * ((double)(seen - l->last_events) / s - l->rate);
+    }
+    live_text(l, v, tree, seen, l->rate, text, sizeof text);
     l->last_events = seen;
     l->last_ns = host_ns;
     if (!l->columns) {

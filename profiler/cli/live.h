@@ -16,6 +16,7 @@ struct live {
     const struct symbols *symbols; /* may be NULL */
     uint64_t *hits, *c1; /* per function of symbols, scratch */
     uint64_t last_events, last_ns;
+    double rate;      /* events per host second, smoothed */
     uint64_t next_ns; /* when the next plain line is due */
 };
 
@@ -27,6 +28,10 @@ void live_fini(struct live *l);
  * host_ns   monotonic clock
  * seen      events that reached the profile so far */
 void live_tick(struct live *l, const struct pump_view *v, const struct calltree *tree, uint64_t seen, uint64_t host_ns);
+
+/* live_slowdown - how many times longer the program takes than untraced: time it was held to move events, and cycles
+ * of the agent as far as they are known. 0: nothing to judge by yet. */
+double live_slowdown(const struct pump_view *v);
 
 /* live_clear - wipe the line, before anything else is written to the terminal. */
 void live_clear(struct live *l);

@@ -36,10 +36,11 @@ static int profile_status(struct run *r, struct target *t, const struct text_sin
     sink_printf(out, "%s: %llu events, %llu lost, %llu doubtful; %u places traced, %u not\n",
                 s.active ? "profiling" : "waiting for the start point, or paused", (unsigned long long)s.events,
                 (unsigned long long)s.lost, (unsigned long long)s.doubtful, s.sites, s.untraced_sites);
-    if (s.target_cycles > s.agent_cycles)
-        sink_printf(out, "%.2fx slower; %llu wire bits; agent cost %u/%u a event, subtracted\n",
-                    (double)s.target_cycles / (double)(s.target_cycles - s.agent_cycles), (unsigned long long)s.wire_bits,
-                    s.agent_cost[0], s.agent_cost[1]);
+    struct pump_view v = pump_look(&r->pump);
+    v.trace = s;
+    if (live_slowdown(&v) > 0)
+        sink_printf(out, "%.2fx slower; %.1f wire bits an event; agent cost %u/%u an event, subtracted\n", live_slowdown(&v),
+                    s.events ? (double)s.wire_bits / (double)s.events : 0, s.agent_cost[0], s.agent_cost[1]);
     if (*s.note)
         sink_printf(out, "%s\n", s.note);
     return 0;

@@ -404,6 +404,12 @@ class Interrupts(Folder):
         self.assertGreater(filtered["Fibonacci"], 177)
         self.assertNotIn("Tick", filtered)
 
+    def test_calls_of_the_program_keep_its_handler_out(self):
+        counts = hits(self.profile(1 | 4, "--for", "100ms", "--irq-filter", "calls"))
+        self.assertGreater(counts["Fibonacci"], 177)
+        self.assertNotIn("Tick", counts)
+        self.assertIn("Tick", hits(self.profile(1 | 4, "--for", "100ms")))
+
     def test_code_under_bl_comes_through_and_is_not_counted(self):
         counts = hits(self.profile(1, "--for", "10ms"))
         self.assertGreater(counts["CallBlocked"], 0)

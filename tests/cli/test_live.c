@@ -72,7 +72,7 @@ static void live_text__profiling__shows_rates_and_top_functions(void **state)
 {
     struct fixture *fx = *state;
     struct pump_view v = { .phase = PUMP_ARMED, .armed_ns = 1000000000, .now_ns = 3500000000,
-                           .trace = { .active = true, .target_cycles = 3000, .agent_cycles = 2000 } };
+                           .trace = { .active = true, .held_ns = 1250000000, .target_cycles = 3000, .agent_cycles = 1000 } };
     char text[512];
     profile(fx);
     assert_string_equal(live_text(&fx->live, &v, fx->tree, 12345, 4000, text, sizeof text),

@@ -6,6 +6,8 @@
  *   Yield        2 calls, one in each task; WorkB 1, on the other task's stack
  *   CallBlocked  1 call; Blocked 1, with SR.BL=1, where nothing may be traced
  * Compiled with -O0 only, for the reason in ../profexam/README.md. */
+#define PROBEPROF_DEFINE
+#include "../../../targets/sh4/agent/probeprof_target.h"
 #include "irqdemo.h"
 
 volatile unsigned Mode = MODE_TIMER;
@@ -42,6 +44,16 @@ static void AcknowledgeTimer(int channel)
 void BlockedTick(void)
 {
     BlockedTicks++;
+}
+
+void ProfileOff(void)
+{
+    probeprof_off();
+}
+
+void ProfileOn(void)
+{
+    probeprof_on();
 }
 
 static void CountTick(void)

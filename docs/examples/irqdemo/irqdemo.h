@@ -18,7 +18,6 @@ int SetJump(unsigned *save);         /* 0, and once more with 1 when LongJump is
 void LongJump(unsigned *save) __attribute__((noreturn));
 void Yield(void);                    /* to the other task, on its own stack */
 void CallBlocked(void);              /* calls Blocked with SR.BL=1 */
-void ProfileOff(void), ProfileOn(void);
 
 /* irqdemo.c, called from paths.S */
 int TailTarget(int value);
@@ -26,5 +25,7 @@ void BlockedTick(void); /* SR.BL=1 */
 void Blocked(void);     /* SR.BL=1 */
 void Tick(void);        /* SR.BL=0, bank 1 */
 void TaskB(void);
+void ProfileOff(void);  /* SR.BL=1: probeprof_target.h */
+void ProfileOn(void);
 
 #endif

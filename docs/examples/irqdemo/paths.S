@@ -13,11 +13,6 @@ interrupt_entry:
         sts.l   macl, @-r15
         stc.l   ssr, @-r15
         stc.l   spc, @-r15
-        mov.l   p_blocked_tick, r0
-        jsr     @r0                     ! a call with BL=1
-        nop
-        mov.l   p_sr_open, r0           ! MD, RB, IMASK 15
-        ldc     r0, sr
         mov.l   p_mode, r0
         mov.l   @r0, r0
         tst     #4, r0                  ! MODE_CALLS
@@ -25,9 +20,16 @@ interrupt_entry:
         mov.l   p_profile_off, r0
         jsr     @r0
         nop
-1:      mov.l   p_tick, r0
+1:      mov.l   p_blocked_tick, r0
+        jsr     @r0                     ! a call with BL=1
+        nop
+        mov.l   p_sr_open, r0           ! MD, RB, IMASK 15
+        ldc     r0, sr
+        mov.l   p_tick, r0
         jsr     @r0
         nop
+        mov.l   p_sr_blocked, r0        ! the same and BL
+        ldc     r0, sr
         mov.l   p_mode, r0
         mov.l   @r0, r0
         tst     #4, r0
@@ -35,9 +37,7 @@ interrupt_entry:
         mov.l   p_profile_on, r0
         jsr     @r0
         nop
-2:      mov.l   p_sr_blocked, r0        ! the same and BL
-        ldc     r0, sr
-        ldc.l   @r15+, spc
+2:      ldc.l   @r15+, spc
         ldc.l   @r15+, ssr
         lds.l   @r15+, macl
         lds.l   @r15+, mach
@@ -140,20 +140,6 @@ CallBlocked:
         rts
         nop
         .size   CallBlocked, . - CallBlocked
-
-        .balign 4
-        .global ProfileOff
-        .type   ProfileOff, @function
-ProfileOff:
-        rts
-        nop
-        .size   ProfileOff, . - ProfileOff
-        .global ProfileOn
-        .type   ProfileOn, @function
-ProfileOn:
-        rts
-        nop
-        .size   ProfileOn, . - ProfileOn
 
         .balign 4
 p_blocked_tick: .long BlockedTick
