@@ -110,28 +110,82 @@ static void same_result(struct rig *a, struct rig *b)
     assert_int_equal(sh4_get_sr(&a->cpu), sh4_get_sr(&b->cpu));
 }
 
-static void agent__calls_recursion_tail_calls__stream_is_exact(void **state)
+/* Runs src traced and untraced; same result, same events, exact instruction counts. */
+static void exact(const char *src, uint32_t ring_limit, size_t *drains)
 {
-    (void)state;
     static struct rig a, b;
     static struct asm_prog pa, pb;
     static struct seen ref[MAX_SEEN];
     int32_t residue[2];
     rig_residue(0x23, 0x13, residue);
-    print_message("  residue %.2f cycles, %.2f instructions\n", residue[0] / 16.0, residue[1] / 16.0);
+    rig_open(&b, &pb, src, 0x23, 0x13);
+    rig_arm(&b, &(struct sh4_trace_request){ .ring_limit = ring_limit });
+    rig_run(&b, "m_end", 4000000);
+    rig_take(&b);
+    rig_open(&a, &pa, src, 0x23, 0x13);
+    a.sites = b.sites;
+    a.armed = true;
+    size_t n = reference(&a, "m_end", ref);
+    a.armed = false;
+    print_message("  %.1f cycles an event, residue %.2f cycles, %.2f instructions\n",
+                  (double)(b.cpu.cycle - a.cpu.cycle) / (double)n, residue[0] / 16.0, residue[1] / 16.0);
+    same_result(&a, &b);
+    compare(&a, &b, ref, n, residue, 0x23, true);
+    assert_int_equal(b.lost, 0);
+    *drains = b.drains;
+    rig_close(&a);
+    rig_close(&b);
+}
+
+static void agent__calls_recursion_tail_calls__stream_is_exact(void **state)
+{
+    size_t drains;
+    (void)state;
+    exact(nested, 0, &drains);
+    assert_int_equal(drains, 1);
+}
+
+static void agent__ring_full__waits_for_the_host_and_loses_nothing(void **state)
+{
+    size_t drains;
+    (void)state;
+    exact(nested, 256, &drains);
+    assert_true(drains > 10);
+}
+
+/* Over a million cycles between events, and stacks 256 KB apart. */
+static const char wide[] =
+    "main: mov.l l_n,r9\n m_wait: dt r9\n bf m_wait\n bsr f\n nop\n"
+    "mov.l l_s,r15\n bsr f\n nop\n mov.l l_t,r15\n bsr f\n nop\n"
+    "m_end: bra m_end\n nop\n .align 2\n l_n: .long 450000\n l_s: .long 0x0C05FFF8\n l_t: .long 0x0C0EFFF8\n"
+    "f: rts\n nop\n";
+
+static void agent__deltas_and_stacks_beyond_the_short_record__are_exact(void **state)
+{
+    size_t drains;
+    (void)state;
+    exact(wide, 0, &drains);
+}
+
+static void agent__host_lost_while_the_ring_is_full__program_goes_on_and_losses_count(void **state)
+{
+    (void)state;
+    static struct rig a, b;
+    static struct asm_prog pa, pb;
+    static struct seen ref[MAX_SEEN];
     rig_open(&b, &pb, nested, 0x23, 0x13);
-    rig_arm(&b, &(struct sh4_trace_request){ .ring_limit = 0 });
-    rig_run(&b, "m_end", 2000000);
+    b.host_lost = true;
+    rig_arm(&b, &(struct sh4_trace_request){ .ring_limit = 256, .wait_loops = 100 });
+    rig_run(&b, "m_end", 4000000);
     rig_take(&b);
     rig_open(&a, &pa, nested, 0x23, 0x13);
     a.sites = b.sites;
     a.armed = true;
     size_t n = reference(&a, "m_end", ref);
     a.armed = false;
-    print_message("  %u cycles traced, %u untraced, %zu events\n", (unsigned)b.cpu.cycle, (unsigned)a.cpu.cycle, n);
-    print_message("  %.1f cycles an event\n", (double)(b.cpu.cycle - a.cpu.cycle) / (double)n);
     same_result(&a, &b);
-    compare(&a, &b, ref, n, residue, 0x23, true);
+    assert_true(b.lost > 0);
+    assert_int_equal((b.nwords - 4) / 2 + b.lost, n); /* the first record is a long one: the stack was not known */
     rig_close(&a);
     rig_close(&b);
 }
@@ -140,6 +194,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(agent__calls_recursion_tail_calls__stream_is_exact),
+        cmocka_unit_test(agent__ring_full__waits_for_the_host_and_loses_nothing),
+        cmocka_unit_test(agent__deltas_and_stacks_beyond_the_short_record__are_exact),
+        cmocka_unit_test(agent__host_lost_while_the_ring_is_full__program_goes_on_and_losses_count),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

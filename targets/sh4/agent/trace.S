@@ -46,6 +46,8 @@
         .equ X_T2, 44
         .equ X_C1, 48
         .equ X_C2, 52
+        .equ X_K1, 56                   ! what a filtered interrupt costs by itself, from the host
+        .equ X_K2, 60
         ! state bits
         .equ ST_STOPPED, 1
         .equ ST_FILTER, 2
@@ -395,21 +397,9 @@ drain_ret:
         ldc     r0,spc
         mov.l   @(X_SSR,r1),r0
         ldc     r0,ssr
-        mov.l   l_pmc4,r2
-        mov.l   @(S_R4,r15),r4
-        mov.l   @(8,r2),r0
-        mov.l   @(16,r2),r3
-        mov.l   r0,@(S_LAST1,r15)
-        mov.l   r3,@(S_LAST2,r15)
-        mov.l   @(S_R3,r15),r3
-        mov.l   @(S_R2,r15),r2
-        mov.l   @(S_R0,r15),r0
-        mov.l   @(X_SGR,r1),r1
-        mov.l   r1,@(S_R5,r15)
-        mov.l   @(S_R1,r15),r1
-        mov.l   @(S_R5,r15),r15
-        rte
-        nop
+        mov.l   @(X_SGR,r1),r0
+        bra     exit
+        mov.l   r0,@(S_SP,r15)
         .balign 4
 l_save4: .long  save
 l_pmc4: .long   0xFF100000
@@ -474,8 +464,16 @@ not_slot_far:
         mov     r1,r0
 unfilter:
         and     #0xFD,r0                ! all but ST_FILTER
-        bra     exit_pending
         mov.l   r0,@(S_STATE,r15)
+        mov.l   @(X_K1,r1),r0
+        mov.l   @(S_PEND1,r15),r4
+        sub     r0,r4
+        mov.l   r4,@(S_PEND1,r15)
+        mov.l   @(X_K2,r1),r0
+        mov.l   @(S_PEND2,r15),r4
+        sub     r0,r4
+        bra     exit_pending
+        mov.l   r4,@(S_PEND2,r15)
 leave_far:
         bra     leave
         mov.l   @(S_R4,r15),r4

@@ -40,7 +40,7 @@ enum {
     SH4_TRACE_S_SPHI, SH4_TRACE_S_LOST, SH4_TRACE_S_PEND1, SH4_TRACE_S_PEND2, SH4_TRACE_S_R5, SH4_TRACE_S_HARD
 };
 /* Words of the extension block. */
-enum { SH4_TRACE_X_SPC = 2, SH4_TRACE_X_EXC = 7, SH4_TRACE_X_WAIT = 9 };
+enum { SH4_TRACE_X_SPC = 2, SH4_TRACE_X_EXC = 7, SH4_TRACE_X_WAIT = 9, SH4_TRACE_X_K1 = 14 };
 enum sh4_trace_state {
     SH4_TRACE_STOPPED = 1, /* before a start point, behind a stop point */
     SH4_TRACE_FILTER = 2,  /* inside a filtered interrupt */

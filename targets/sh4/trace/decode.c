@@ -22,22 +22,57 @@ static bool is_call(const struct sh4_trace_id *id)
     return id->kind == SH4_SITE_JSR || id->kind == SH4_SITE_BSR || id->kind == SH4_SITE_BSRF;
 }
 
-/* What the agent adds to a counter for one event, in 1/16: measured once, corrected for the stub that ran. */
-static int32_t residue16(const struct sh4_trace_decoder *d, int n)
+/* Ways in and out of the agent other than a site's trap and the plain exit, against those: instructions as
+ * counted in trace.S, cycles as estimated from it. */
+enum {
+    NO_TRAP_INSNS = -1, NO_TRAP_CYCLES = -7,  /* entered by an interrupt or exception of the program */
+    PASS_INSNS = 3, PASS_CYCLES = 1,          /* left for the program's handler */
+    PENDING_INSNS = 4, PENDING_CYCLES = 5     /* left with time pending */
+};
+
+static int32_t by_code(uint16_t code, int32_t insns, int32_t cycles)
+{
+    return code == CODE_INSNS ? insns : code == CODE_ELAPSED ? cycles : 0;
+}
+
+static bool passes(uint32_t kind)
+{
+    return kind == SH4_TRACE_K_INTERRUPT || kind == SH4_TRACE_K_EXCEPTION;
+}
+
+int32_t sh4_trace_filter_cost(const struct sh4_trace_decoder *d, int n)
+{
+    return d->residue16[n] / 16 + by_code(d->code[n], NO_TRAP_INSNS + PENDING_INSNS, NO_TRAP_CYCLES + PENDING_CYCLES);
+}
+
+void sh4_trace_decode_lost(struct sh4_trace_decoder *d, uint32_t events)
+{
+    for (int n = 0; n < 2; n++)
+        d->debt16[n] += (int64_t)events * (d->residue16[n] + 16 * by_code(d->code[n], PENDING_INSNS, PENDING_CYCLES));
+}
+
+/* What the agent adds to a counter for one event, in 1/16: measured once, corrected for the stub that ran and for
+ * the ways in and out. */
+static int32_t residue16(const struct sh4_trace_decoder *d, const struct record *r, int n)
 {
     const struct sh4_trace_id *id = &d->plan->id[d->last];
+    uint16_t code = d->code[n];
     if (!d->started)
         return d->first[n] * 16;
-    switch (d->code[n]) {
-    case CODE_CALLS: /* a displaced call is a jump: none is counted */
+    if (code == CODE_CALLS) /* a displaced call is a jump: none is counted */
         return d->last && is_call(id) ? -16 : 0;
-    case CODE_INSNS:
-        return d->residue16[n] + (d->last ? id->extra_insns * 16 : 0);
-    case CODE_ELAPSED:
-        return d->residue16[n] + (d->last ? id->extra_cycles * 16 : 0);
-    default:
-        return d->residue16[n];
-    }
+    int32_t extra = d->last ? by_code(code, id->extra_insns, id->extra_cycles) : 0;
+    if (passes(r->kind))
+        extra += by_code(code, NO_TRAP_INSNS, NO_TRAP_CYCLES);
+    if (passes(d->last_kind))
+        extra += by_code(code, PASS_INSNS, PASS_CYCLES);
+    return d->residue16[n] + 16 * extra;
+}
+
+/* Time the agent took back may exceed what has passed. */
+static int64_t signed_delta(uint32_t delta)
+{
+    return delta > 0xFFFF0000u ? (int32_t)delta : (int64_t)delta;
 }
 
 /* Adds a record's deltas. Returns what was left after the residue, before it was limited to zero. */
@@ -47,7 +82,7 @@ static void count(struct sh4_trace_decoder *d, const struct record *r, int64_t n
         net[n] = 0;
         if (!d->code[n])
             continue;
-        int64_t v16 = (int64_t)r->delta[n] * 16 - residue16(d, n);
+        int64_t v16 = signed_delta(r->delta[n]) * 16 - residue16(d, r, n);
         net[n] = v16 / 16;
         v16 -= d->debt16[n];
         d->debt16[n] = v16 < 0 ? -v16 : 0;
@@ -247,6 +282,7 @@ static void event(struct sh4_trace_decoder *d, const struct record *r, uint64_t 
     d->sp_high = r->sp & 0xFFFC0000;
     d->started = true;
     d->last = r->id;
+    d->last_kind = (uint16_t)r->kind;
     if (r->id)
         d->site = r->id;
     d->events++;

@@ -24,6 +24,7 @@ struct sh4_trace_decoder {
     uint64_t c16[2];       /* cumulative, 1/16 counts */
     int64_t debt16[2];     /* what subtracting the residue took too much, to be taken off later */
     uint16_t last;         /* number of the event whose stub ran last */
+    uint16_t last_kind;    /* of the last record */
     uint16_t site;         /* number of the last site event */
     struct { uint32_t at, pc; } inside[8]; /* stub addresses that were interrupted, and what they stand for */
     unsigned ninside;
@@ -43,5 +44,10 @@ struct sh4_trace_decoder {
  * reported as one EVENT_LOST each run. */
 size_t sh4_trace_decode(struct sh4_trace_decoder *d, const uint32_t *words, size_t n, uint64_t host_ns,
                         struct event *out, size_t cap, size_t *used);
+
+/* sh4_trace_filter_cost - what one filtered interrupt adds to counter n (0 or 1) by itself, counts. */
+int32_t sh4_trace_filter_cost(const struct sh4_trace_decoder *d, int n);
+/* sh4_trace_decode_lost - the agent dropped `events` events: what it cost will be taken off what comes next. */
+void sh4_trace_decode_lost(struct sh4_trace_decoder *d, uint32_t events);
 
 #endif

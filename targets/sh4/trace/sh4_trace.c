@@ -142,6 +142,7 @@ int sh4_trace_empty(struct sh4_trace *tr, struct err *err)
     decode_words(tr, n);
     if (lost) {
         tr->lost += lost;
+        sh4_trace_decode_lost(&tr->dec, lost);
         note_event(tr, EVENT_LOST, 0, EVENT_CAUSE_RING_FULL, lost);
     }
     tr->wire_bits += tck(tr->t) - before;
@@ -598,8 +599,12 @@ static void set_hooks(struct sh4_trace *tr, bool on)
 /* Counting begins: what the counters show now is zero. */
 static int start_state(struct sh4_trace *tr, bool active, struct err *err)
 {
-    uint32_t last[2] = { 0, 0 }, state = initial_state(&tr->cfg);
+    uint32_t last[2] = { 0, 0 }, cost[2], state = initial_state(&tr->cfg);
     int ret = 0;
+    memcpy(tr->dec.residue16, tr->residue16[true], sizeof tr->dec.residue16);
+    for (int n = 0; n < 2; n++)
+        cost[n] = (uint32_t)sh4_trace_filter_cost(&tr->dec, n);
+    ret = sh4_trace_put(tr, sh4_trace_blob.ext + 4 * SH4_TRACE_X_K1, cost, 2, err);
     for (unsigned n = 0; ret == 0 && n < 2; n++)
         ret = sh4_agent_peek(tr->t, n ? SH4_PMCTR2L : SH4_PMCTR1L, 4, &last[n], err);
     state = active ? state & ~(uint32_t)SH4_TRACE_STOPPED : state | SH4_TRACE_STOPPED;
