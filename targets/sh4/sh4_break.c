@@ -28,6 +28,24 @@ int sh4_patch_set(struct sh4_target *t, struct sh4_patch *p, bool in_memory, str
     return ret;
 }
 
+/* After the board was away: what is not in its memory any more goes there again, over what is there now. */
+int sh4_patches_check(struct sh4_target *t, struct err *err)
+{
+    for (size_t i = 0; i < t->npatches; i++) {
+        struct sh4_patch *p = &t->patch[i];
+        uint32_t now;
+        if (!p->in_memory || sh4_agent_peek(t, p->addr, 2, &now, NULL) < 0 || (uint16_t)now == SH4_BREAK_INSN)
+            continue;
+        p->orig = (uint16_t)now;
+        p->in_memory = false;
+        int ret = sh4_patch_set(t, p, true, err);
+        if (ret < 0)
+            return err_prefix(err, ret, "putting breakpoints back");
+    }
+    t->check_patches = false;
+    return 0;
+}
+
 int sh4_patches_remove_all(struct sh4_target *t, struct err *err)
 {
     int first = 0;

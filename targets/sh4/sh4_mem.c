@@ -268,11 +268,30 @@ static int note_written(struct sh4_target *t, uint32_t lo, uint32_t hi, struct e
     return ret;
 }
 
+static bool overlaps(uint32_t addr, size_t len, uint32_t start, uint32_t bytes)
+{
+    uint32_t a = sh4_canonical32(addr), s = sh4_canonical32(start);
+    return a < s + bytes && s < a + len;
+}
+
+/* The debugger may not saw off the branch it sits on. */
+static int spare_agent(struct sh4_target *t, uint32_t addr, size_t len, struct err *err)
+{
+    bool ase = t->layout == &sh4_agent_ase;
+    bool code = ase ? addr >= SH4_ASERAM && addr < 0xFD000000u : overlaps(addr, len, t->agent_base, t->layout->size);
+    if (!code && !overlaps(addr, len, SH4_SDDR, 4))
+        return 0;
+    return err_set(err, ERR_UNSUPPORTED, "leave that to the debugger", "%zu bytes at %08x belong to the debug agent", len,
+                   addr);
+}
+
 int sh4_write_mem(struct target *target, uint64_t addr, unsigned width, const uint8_t *buf, size_t len,
                   struct err *err)
 {
     struct sh4_target *t = sh4_of(target);
     int ret = check(t, addr, width, len, "write memory", err);
+    if (ret == 0)
+        ret = spare_agent(t, (uint32_t)addr, len, err);
     if (ret < 0 || len == 0)
         return ret;
     uint8_t *copy = malloc(len);

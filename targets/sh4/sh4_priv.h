@@ -18,7 +18,7 @@
 
 /* ---- link: IR commands and SDDR words (sh4_link.c) ---- */
 
-enum { SH4_LINK_BATCH = 2048 }; /* most scans queued at once */
+enum { SH4_LINK_BATCH = 2048, SH4_AGENT_DRAIN = 1100 /* POLLs that end any block under way */ }; /* most scans queued at once */
 
 struct sh4_link {
     struct probe *p;
@@ -125,6 +125,7 @@ struct sh4_target {
     /* breakpoints */
     struct sh4_patch patch[SH4_MAX_SOFT_BREAKS];
     size_t npatches;
+    bool check_patches;    /* the board was away: are they still in its memory? */
     struct sh4_ubc_channel ubc[SH4_UBC_CHANNELS];
     uint32_t catch_mask;   /* EXPEVT >> 5 bits asked for by the user */
     uint32_t bar_seen[2];  /* BARA, BARB as last written */
@@ -240,6 +241,7 @@ int sh4_insert_bp(struct target *t, enum bp_kind kind, uint64_t addr, unsigned l
 int sh4_remove_bp(struct target *t, enum bp_kind kind, uint64_t addr, unsigned len, struct err *err);
 struct sh4_patch *sh4_patch_at(struct sh4_target *t, uint32_t addr);
 int sh4_patch_set(struct sh4_target *t, struct sh4_patch *p, bool in_memory, struct err *err);
+int sh4_patches_check(struct sh4_target *t, struct err *err);
 int sh4_patches_remove_all(struct sh4_target *t, struct err *err);
 /* UBC as the user's channels want it, with channel A lent to a step if asked. */
 int sh4_ubc_program(struct sh4_target *t, bool step, struct err *err);

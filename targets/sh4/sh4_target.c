@@ -206,6 +206,8 @@ static int take_over(struct sh4_target *t, struct err *err)
             return ret;
     }
     ret = sh4_image_undo_leftovers(t, err);
+    if (ret == 0 && t->check_patches)
+        ret = sh4_patches_check(t, err);
     if (ret < 0)
         return ret;
     if (t->save[SH4_SAVE_KIND] == SH4_ENTRY_EXCEPTION)
@@ -426,10 +428,11 @@ static int step(struct sh4_target *t, struct err *err)
     return 0;
 }
 
-/* With BL=1 there is no break to use: the host steps until the range is left (or a limit, then poll goes on). */
+/* With BL=1 there is no break to use: the host steps until the range is left, or for a while: a
+ * debugger that finds itself still inside steps again. */
 static int range_with_bl(struct sh4_target *t, const struct resume *how, struct err *err)
 {
-    enum { LIMIT = 10000 };
+    enum { LIMIT = 100 };
     for (int i = 0; i < LIMIT && REG_GET(t->sr, SH4_SR_BL); i++) {
         int ret = sh4_step_start(t, err);
         if (ret < 0)
@@ -523,10 +526,14 @@ static int op_attach(struct target *target, struct err *err)
     int ret = sh4_link_connect(&t->link, err);
     if (ret < 0)
         return lost(t, ret);
-    /* An agent that waits already: a session before this one was lost while it stood at a breakpoint. */
+    /* An agent that waits already: a session before this one was lost while it stood at a breakpoint, or even in the
+     * middle of a block: POLLs fill that up. To a running program they are nothing. */
     ret = seen_halted(t, err);
+    if (ret == 0 && (ret = sh4_link_words(&t->link, NULL, NULL, SH4_AGENT_DRAIN, err)) == 0)
+        ret = seen_halted(t, err);
     if (ret < 0)
         return lost(t, ret);
+    t->check_patches = t->npatches > 0;
     if (ret > 0) {
         ret = take_over(t, err);
         return ret < 0 ? lost(t, ret) : 0;

@@ -9,6 +9,7 @@
 
 #include "probe/base/bytes.h"
 #include "probe/base/util.h"
+#include "targets/sh4/sh4_priv.h"
 #include "tests/sh4/fixture.h"
 
 #define COUNT_LOOP "start: mov #0,r0\n l: add #1,r0\n bra l\n nop\n"
@@ -132,6 +133,59 @@ static void attach__agent_left_waiting_by_a_lost_session__takes_over_halted(void
     assert_memory_equal(code, b->prog.code, b->prog.len);
     cont(b);
     keeps_running(b);
+    board_close(b);
+}
+
+/* The host dies in the middle of a block: the next one finds the agent waiting for words. */
+static void attach__session_lost_inside_a_block__takes_over_halted(void **state)
+{
+    (void)state;
+    struct board *b = board_start("sh7750", COUNT_LOOP);
+    struct sh4_target *p = (struct sh4_target *)b->t;
+    const struct sh4_agent_layout *a = p->layout;
+    step(b);
+    uint32_t m = 0x13572468, c = m, w[9];
+    uint32_t head[4] = { a->op_write - (uint32_t)a->ref_call, DATA, a->st4 - (uint32_t)a->ref_write, 900 };
+    w[0] = ~m;
+    for (size_t i = 0; i < 4; i++)
+        c = (c << 1 | c >> 31) + (w[1 + i] = head[i]);
+    w[5] = c;
+    w[6] = w[7] = w[8] = 0x1111;
+    MUST(b, sh4_link_words(&p->link, w, NULL, 9, &b->err));
+    struct sh4_options opt = { .allow_private = true };
+    b->t->ops->close(b->t);
+    MUST(b, sh4_open(b->probe, &opt, &b->t, &b->err));
+    MUST(b, b->t->ops->attach(b->t, &b->err));
+    assert_int_equal(b->t->ops->state(b->t), TARGET_HALTED);
+    assert_int_equal(get_reg(b, R_PC), label(b, "l"));
+    board_close(b);
+}
+
+static void reattach__board_lost_its_memory__breakpoints_come_back(void **state)
+{
+    (void)state;
+    struct board *b = board_start("sh7750", COUNT_LOOP);
+    uint32_t l = label(b, "l");
+    uint8_t was[2];
+    step(b); /* what the host has only noted would be lost with the connection */
+    MUST(b, b->t->ops->read_mem(b->t, l, 2, was, 2, &b->err));
+    MUST(b, b->t->ops->insert_bp(b->t, BP_SOFT, l, 2, &b->err));
+    /* As a power cycle and a reload of the program leave it. */
+    MUST(b, sh4_mem_write_raw((struct sh4_target *)b->t, l, 2, was, 2, &b->err));
+    MUST(b, b->t->ops->attach(b->t, &b->err));
+    cont(b);
+    assert_int_equal(wait_stop(b).reason, STOP_SWBREAK);
+    board_close(b);
+}
+
+static void memory__of_the_agent_itself__is_not_written(void **state)
+{
+    (void)state;
+    struct board *b = board_start("sh7750", COUNT_LOOP);
+    uint8_t v[4] = { 0 };
+    assert_int_equal(b->t->ops->write_mem(b->t, 0xFC000000, 0, v, 4, &b->err), -ERR_UNSUPPORTED);
+    assert_int_equal(b->t->ops->write_mem(b->t, 0xFFF00008, 0, v, 4, &b->err), -ERR_UNSUPPORTED);
+    step(b);
     board_close(b);
 }
 
@@ -729,6 +783,9 @@ int main(void)
         cmocka_unit_test(reset_run__program__starts_again),
         cmocka_unit_test(detach__with_breakpoints__leaves_the_board_clean),
         cmocka_unit_test(attach__agent_left_waiting_by_a_lost_session__takes_over_halted),
+        cmocka_unit_test(attach__session_lost_inside_a_block__takes_over_halted),
+        cmocka_unit_test(reattach__board_lost_its_memory__breakpoints_come_back),
+        cmocka_unit_test(memory__of_the_agent_itself__is_not_written),
         cmocka_unit_test(registers__table__is_gdbs),
         cmocka_unit_test(registers__r0_and_its_bank__are_one),
         cmocka_unit_test(registers__stale_bank_copy_behind_new_r0__r0_wins),
