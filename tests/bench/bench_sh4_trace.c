@@ -56,7 +56,7 @@ static void run(const struct image *im, uint32_t tck, const char *poke, bool tra
     struct sh4_options opt = { .allow_private = true, .tck_hz = tck };
     struct err err = { .code = ERR_OK };
     struct probe *p;
-    struct target *t;
+    struct target *t = NULL;
     struct target_stop stop;
     if (probe_open("sim:sh7750", &cfg, &p, &err) < 0 || sh4_open(p, &opt, &t, &err) < 0 || t->ops->attach(t, &err) < 0 ||
         t->ops->reset(t, RESET_HALT, &err) < 0)
