@@ -6,6 +6,11 @@
  * - Interrupt and exception handlers are roots of their own: their time is in no victim's C1+children.
  * - No allocation per event: memory grows with the number of different call paths, up to max_nodes;
  *   later paths are charged to one node of kind CALLTREE_OTHER and counted.
+ * - Hits of a function are the times it was entered: calls, tail calls, interrupts, tasks begun at its first
+ *   instruction, and starts of profiling inside of it. A function only returned into has none.
+ * - A node is marked doubtful when an event flagged so was charged to it or went into it; when it was running as
+ *   events were lost, or was the first found afterwards; when it was entered or left without an event; for a
+ *   handler whose RTE is not traced, and its victim; when a counter went back; beyond max_depth.
  * - No event sequence is an error. What does not fit (a return nobody called, a stack pointer in another
  *   stack, lost events) is reconciled by the rules in calltree.c, counted, and marked doubtful. */
 #ifndef PROFILER_CALLTREE_H

@@ -81,7 +81,9 @@ void line_percent(struct report_line *l, unsigned long long value, unsigned long
 {
     char text[32] = "-";
     double share = total ? 100.0 * (double)value / (double)total : 0;
-    if (total)
+    if (share > 999)
+        snprintf(text, sizeof text, ">999"); /* a file whose sums do not add up */
+    else if (total)
         snprintf(text, sizeof text, share > 99.95 ? "%.0f" : "%.1f", share);
     line_cell(l, text, columns);
 }
@@ -192,20 +194,34 @@ static bool take_if_fits(const char *name, size_t columns, char *buf, size_t cap
     return true;
 }
 
-/* Names come from files: nothing in them may reach the terminal as a command. */
+static bool valid_utf8(const char *text)
+{
+    for (const unsigned char *s = (const unsigned char *)text; *s;) {
+        unsigned n = *s < 0x80 ? 1 : *s >= 0xC2 && *s < 0xE0 ? 2 : *s >= 0xE0 && *s < 0xF0 ? 3 : *s >= 0xF0 && *s < 0xF5 ? 4 : 0;
+        if (!n)
+            return false;
+        for (unsigned i = 1; i < n; i++)
+            if ((s[i] & 0xC0) != 0x80)
+                return false;
+        s += n;
+    }
+    return true;
+}
+
+/* Names come from files: nothing in them may reach the terminal as a command, or spoil the columns. */
 static char *printable(char *text)
 {
+    bool utf8 = valid_utf8(text) && !strstr(text, "\xC2\x9B"); /* U+009B begins commands, too */
     for (char *s = text; *s; s++)
-        if ((unsigned char)*s < ' ' || *s == 0x7F)
+        if ((unsigned char)*s < ' ' || *s == 0x7F || (*s & 0x80 && !utf8))
             *s = '?';
     return text;
 }
 
-char *report_name(const char *name, size_t columns, char *buf, size_t cap)
+static void shorten(const char *name, size_t columns, char *buf, size_t cap)
 {
-    columns = columns < 5 ? 5 : columns;
     if (take_if_fits(name, columns, buf, cap))
-        return printable(buf);
+        return;
     /* Replacing "x" by ".." may make it longer by one, for each pair of brackets. */
     size_t n = 2 * strlen(name) + 1;
     char *a = malloc(n), *b = malloc(n + 2);
@@ -228,5 +244,12 @@ char *report_name(const char *name, size_t columns, char *buf, size_t cap)
     }
     free(a);
     free(b);
-    return printable(buf);
+}
+
+char *report_name(const char *name, size_t columns, char *buf, size_t cap)
+{
+    char *clean = strdup(name);
+    shorten(clean ? printable(clean) : "?", columns < 5 ? 5 : columns, buf, cap);
+    free(clean);
+    return buf;
 }

@@ -260,6 +260,20 @@ static void report__any_profile__no_line_too_wide(void **state)
     profile_free(p);
 }
 
+static void report__sums_that_do_not_add_up__columns_hold(void **state)
+{
+    (void)state;
+    struct memory_sink m = { 0 };
+    struct profile *p = deep_profile(20);
+    p->total_hits = p->total_c1 = 1;
+    report_functions(p, &(struct report_options){ 0 }, sink_to(&m));
+    report_tree(p, &(struct report_options){ 0 }, sink_to(&m));
+    assert_true(widest(sink_text(&m)) <= 80);
+    assert_non_null(strstr(sink_text(&m), ">999"));
+    sink_free(&m);
+    profile_free(p);
+}
+
 static void report_number__six_columns__exact_while_it_can(void **state)
 {
     static const struct { unsigned long long value; const char *text; } rows[] = {
@@ -291,6 +305,9 @@ static void report_name__too_long__gives_way_where_it_hurts_least(void **state)
         { "functor::operator()(int, int, int) const", 30, "functor::operator()(..) const" },
         { "a_very_long_c_name_that_ends_differently_1", 20, "a_very_long_..ntly_1" },
         { "b\033[31mad", 20, "b?[31mad" },
+        { "b\xff\x80", 20, "b??" },
+        { "b\xc2\x9b" "31m", 20, "b??31m" },
+        { "caf\xc3\xa9", 20, "caf\xc3\xa9" },
         { "x", 1, "x" },
     };
     (void)state;
@@ -352,6 +369,7 @@ int main(void)
         cmocka_unit_test(report__one_counter__no_columns_for_the_other),
         cmocka_unit_test(report__nothing_hit__says_so),
         cmocka_unit_test(report__any_profile__no_line_too_wide),
+        cmocka_unit_test(report__sums_that_do_not_add_up__columns_hold),
         cmocka_unit_test(report_number__six_columns__exact_while_it_can),
         cmocka_unit_test(report_name__too_long__gives_way_where_it_hurts_least),
         cmocka_unit_test(report_sort__every_column__orders_rows),
