@@ -106,6 +106,9 @@ bool sh4_mem_pref(struct sh4_cpu *cpu, uint32_t vaddr);
 enum sh4_block_op { BLOCK_OCBI, BLOCK_OCBP, BLOCK_OCBWB };
 bool sh4_mem_block_op(struct sh4_cpu *cpu, uint32_t vaddr, enum sh4_block_op what);
 bool sh4_mem_movca(struct sh4_cpu *cpu, uint32_t vaddr, uint32_t value);
+/* cpu_p4.c: addresses from 0xE0000000 on. */
+uint64_t sh4_p4_read(struct sh4_cpu *cpu, uint32_t addr, unsigned size);
+bool sh4_p4_write(struct sh4_cpu *cpu, uint32_t addr, unsigned size, uint64_t value);
 /* Physical memory past the caches: windows, then bus callbacks. */
 uint64_t sh4_phys_read(struct sh4_cpu *cpu, uint32_t paddr, unsigned size);
 void sh4_phys_write(struct sh4_cpu *cpu, uint32_t paddr, unsigned size, uint64_t value);
