@@ -530,6 +530,18 @@ l_krte: .long   K_RTE << 16
         tst     #ST_STOPPED + ST_FILTER,r0
         bf      pass
         mov.l   r4,@(X_CHAIN,r1)
+        stc     spc,r0                  ! interrupted again before the slot's trap was taken?
+        mov.l   l_mask6,r4
+        mov.l   l_slots6,r1
+        and     r4,r0
+        and     r4,r1
+        sub     r1,r0
+        mov     #NSLOTS / 2,r4
+        shll2   r4
+        shll2   r4
+        shll    r4
+        cmp/hs  r4,r0
+        bf      again
         mov.l   l_slot_spc6,r1          ! a free slot: its return address is 0
         mov     #NSLOTS,r4
 1:      mov.l   @r1+,r0
@@ -568,6 +580,18 @@ record6:
         mov.l   l_kint,r4
         bra     record_pass
         nop
+! Then the same slot serves once more; the record stands for an RTE and an interrupt.
+again:  shlr2   r0
+        mov.l   l_slot_spc6,r4
+        mov.l   l_ext6,r1
+        add     r4,r0
+        mov.l   @r0,r0
+        mov.l   r0,@(X_X1,r1)
+        mov.l   @(X_X2,r1),r0
+        mov.l   l_again,r4
+        or      r4,r0
+        bra     record6
+        mov.l   r0,@(X_X2,r1)
 ! The interrupt filter: time stands still until the handler's RTE.
 filter: or      #ST_FILTER,r0
         mov.l   r0,@(S_STATE,r15)
@@ -709,6 +733,7 @@ l_slot_spc6: .long slot_spc
 l_slots6: .long slots
 l_mask6: .long  0x1FFFFFFF
 l_traced: .long 0x00010000
+l_again: .long  0x00030000
 l_kint: .long   K_INTERRUPT << 16
 l_kexc: .long   K_EXCEPTION << 16
 l_ktime: .long  K_TIME << 16

@@ -62,7 +62,7 @@ enum {
 enum sh4_trace_kind {
     SH4_TRACE_K_WIDE = 0xFF00,  /* a site whose deltas or sp do not fit the short record */
     SH4_TRACE_K_TARGET,         /* a site with a new target: x1 */
-    SH4_TRACE_K_INTERRUPT,      /* x1 interrupted pc, x2 INTEVT | traced << 16 */
+    SH4_TRACE_K_INTERRUPT,      /* x1 interrupted pc, x2 INTEVT | traced << 16 | (an RTE came first) << 17 */
     SH4_TRACE_K_EXCEPTION,      /* x1 SPC, x2 EXPEVT | traced << 16 */
     SH4_TRACE_K_RTE,            /* x1 pc resumed */
     SH4_TRACE_K_START,          /* x1 point */

@@ -288,6 +288,18 @@ static void event(struct sh4_trace_decoder *d, const struct record *r, uint64_t 
     d->events++;
 }
 
+/* The interrupt behind an RTE in the same record: nothing ran in between. */
+static void repeat(struct sh4_trace_decoder *d, const struct record *r, const struct event *rte, struct event *e)
+{
+    *e = *rte;
+    e->flags &= EVENT_HAS_SP | EVENT_HAS_C1 | EVENT_HAS_C2;
+    fill(d, r, e);
+    e->flags |= EVENT_DOUBTFUL;
+    d->last_kind = (uint16_t)r->kind;
+    d->doubtful++;
+    d->events++;
+}
+
 size_t sh4_trace_decode(struct sh4_trace_decoder *d, const uint32_t *words, size_t n, uint64_t host_ns,
                         struct event *out, size_t cap, size_t *used)
 {
@@ -307,7 +319,19 @@ size_t sh4_trace_decode(struct sh4_trace_decoder *d, const uint32_t *words, size
             continue;
         }
         bad = false;
-        event(d, &r, host_ns, &out[got++]);
+        if (r.kind == SH4_TRACE_K_INTERRUPT && r.x2 >> 17 & 1) {
+            if (cap - got < 2)
+                break;
+            struct record rte = r;
+            rte.kind = SH4_TRACE_K_RTE;
+            event(d, &rte, host_ns, &out[got++]);
+            r.delta[0] = r.delta[1] = 0;
+            r.x2 &= ~(1u << 17);
+            repeat(d, &r, &out[got - 1], &out[got]);
+            got++;
+        } else {
+            event(d, &r, host_ns, &out[got++]);
+        }
         i += r.words;
     }
     *used = i;

@@ -38,7 +38,7 @@ struct sh4_trace_decoder {
 /* sh4_trace_decode - decode words of the ring
  * words, n   in ring order; only whole records are consumed
  * host_ns    goes into every event
- * out, cap   events; a record gives at most one
+ * out, cap   events, cap at least 2: a record gives one, or two (an RTE and the next interrupt)
  * used       words consumed; less than n if out is full or the last record is incomplete
  * Returns the number of events. Words that make no sense are skipped one by one, counted in d->corrupt and
  * reported as one EVENT_LOST each run. */

@@ -59,17 +59,19 @@ int sh4_trace_put(struct sh4_trace *tr, uint32_t offset, const uint32_t *words, 
 
 static void decode_words(struct sh4_trace *tr, size_t n)
 {
-    struct event e;
+    struct event e[64];
     uint64_t at = now(tr->t);
     for (size_t i = 0, used; i < n; i += used) {
-        size_t got = sh4_trace_decode(&tr->dec, tr->words + i, n - i, at, &e, 1, &used);
-        if (!got)
+        size_t got = sh4_trace_decode(&tr->dec, tr->words + i, n - i, at, e, ARRAY_LEN(e), &used);
+        for (size_t k = 0; k < got; k++) {
+            if (e[k].kind == EVENT_START || e[k].kind == EVENT_STOP)
+                tr->active = e[k].kind == EVENT_START;
+            tr->doubtful += e[k].flags & EVENT_DOUBTFUL ? 1 : 0;
+            tr->events += e[k].kind != EVENT_TIMESTAMP && e[k].kind != EVENT_LOST;
+            sh4_trace_push(tr, &e[k]);
+        }
+        if (!used)
             break;
-        if (e.kind == EVENT_START || e.kind == EVENT_STOP)
-            tr->active = e.kind == EVENT_START;
-        tr->doubtful += e.flags & EVENT_DOUBTFUL ? 1 : 0;
-        tr->events += e.kind != EVENT_TIMESTAMP && e.kind != EVENT_LOST;
-        sh4_trace_push(tr, &e);
     }
 }
 
@@ -207,7 +209,7 @@ static int serve(struct sh4_trace *tr, struct err *err)
 
 static bool room(const struct sh4_trace *tr)
 {
-    return tr->count + (tr->plan.ring_bytes + SH4_TRACE_RESERVE) / 8 + 16 < TRACE_QUEUE;
+    return tr->count + (tr->plan.ring_bytes + SH4_TRACE_RESERVE) / 4 + 16 < TRACE_QUEUE;
 }
 
 /* Hook of the driver: looks for the agent. While the queue has no room the program waits with its ring full. */
