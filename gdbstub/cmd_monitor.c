@@ -39,21 +39,26 @@ static void monitor_write(void *ctx, const char *text, size_t len)
 
 static const struct monitor_command own[];
 
-static void help_table(const struct monitor_command *table, const struct text_sink *out)
+static const struct monitor_command *find(const struct monitor_command *table, const char *word)
 {
     for (; table && table->name; table++)
-        sink_printf(out, "%-38s %s\n", table->usage, table->help);
+        if (strcmp(table->name, word) == 0)
+            return table;
+    return NULL;
 }
 
+/* A word that is in two tables is the first one's; the other is not shown. */
 static int run_help(void *ctx, int argc, char **argv, const struct text_sink *out, struct err *err)
 {
     const struct session *s = ctx;
+    const struct monitor_command *const tables[] = { own, s->stub->cfg.monitor, s->stub->ops->monitor };
     (void)argc;
     (void)argv;
     (void)err;
-    help_table(own, out);
-    help_table(s->stub->cfg.monitor, out);
-    help_table(s->stub->ops->monitor, out);
+    for (size_t i = 0; i < ARRAY_LEN(tables); i++)
+        for (const struct monitor_command *c = tables[i]; c && c->name; c++)
+            if ((i < 1 || !find(tables[0], c->name)) && (i < 2 || !find(tables[1], c->name)))
+                sink_printf(out, "%-38s %s\n", c->usage, c->help);
     return 0;
 }
 
@@ -164,14 +169,6 @@ static int split(char *line, char **argv)
     }
     argv[argc] = NULL;
     return argc;
-}
-
-static const struct monitor_command *find(const struct monitor_command *table, const char *word)
-{
-    for (; table && table->name; table++)
-        if (strcmp(table->name, word) == 0)
-            return table;
-    return NULL;
 }
 
 static int no_such(const struct stub *stub, const char *word, struct err *err)

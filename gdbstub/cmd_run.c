@@ -359,17 +359,31 @@ void cmd_extended(struct session *s, char *args, size_t len)
     reply_ok(s);
 }
 
+/* Starts the program anew. With a known entry point the board first goes through its own start-up, which a reset
+ * that halts at once would cut off (memory controller, exceptions allowed), and is halted again; stub_stopped() then sets
+ * PC. Returns 1 if that stop is still to come, 0 if the target is halted at its reset vector. */
 static int restart(struct session *s, struct err *err)
 {
     struct stub *stub = s->stub;
-    int ret = stub_reset(stub, RESET_HALT, err);
+    struct target_stop stop = { .reason = STOP_NONE };
+    int ret = stub_reset(stub, stub->cfg.has_entry ? RESET_RUN : RESET_HALT, err);
     if (ret < 0)
         return ret;
     s->no_process = false;
     s->created = true;
     if (!stub->cfg.has_entry)
         return 0;
-    return stub_write_pc(stub, stub->cfg.entry, err);
+    stub->starting = true;
+    ret = stub->ops->poll(stub->t, START_UP_NS, &stop, err);
+    if (ret == 0)
+        ret = stub_halt(stub, err);
+    if (ret < 0) {
+        stub->starting = false;
+        return ret;
+    }
+    if (stop.reason != STOP_NONE)
+        stub_stopped(stub, &stop);
+    return 1;
 }
 
 void cmd_restart(struct session *s, char *args, size_t len)
@@ -386,10 +400,16 @@ void cmd_run_program(struct session *s, char *args, size_t len)
     struct err err;
     (void)args;
     (void)len;
-    if (stub_attach(s->stub, &err) < 0 || restart(s, &err) < 0)
+    s->waiting = true; /* the reply is the stop */
+    int ret = stub_attach(s->stub, &err);
+    if (ret >= 0)
+        ret = restart(s, &err);
+    if (ret < 0) {
+        s->waiting = false;
         reply_err(s, &err, true);
-    else
+    } else if (ret == 0) {
         send_stop_reply(s, false);
+    }
 }
 
 void cmd_vattach(struct session *s, char *args, size_t len)
@@ -419,13 +439,13 @@ void cmd_vattach(struct session *s, char *args, size_t len)
     }
 }
 
-/* Ends the program: the board is reset and halted. */
+/* Ends the program: the board is reset and does what it does without a debugger. */
 static int kill_program(struct session *s, struct err *err)
 {
     stub_remove_all(s->stub);
     s->no_process = true;
     s->created = false;
-    return stub_reset(s->stub, RESET_HALT, err);
+    return stub_reset(s->stub, RESET_RUN, err);
 }
 
 void cmd_vkill(struct session *s, char *args, size_t len)

@@ -14,6 +14,7 @@ enum {
     OUT_MAX = 1 << 20,       /* no session holds more output than this */
     MEM_CHUNK = 4096,        /* between two looks for Ctrl-C */
     MAX_RESENDS = 8,
+    START_UP_NS = 20000000,  /* a board's own start-up gets this long before `run` halts it */
     HALT_PATIENCE_MS = 3000, /* until the user is told that a halt takes long */
 };
 
@@ -50,6 +51,7 @@ struct stub {
     struct resume last_resume;
     bool halt_wanted;             /* by a user: the next STOP_REQUEST is theirs */
     bool snapshot_wanted;         /* by an observer: look and let go on */
+    bool starting;                /* the next stop is the start of a program: PC is to be set */
     bool gone;
     bool fileio;                  /* host I/O requests go to GDB */
     bool semihosting;             /* exits are noticed */

@@ -313,6 +313,14 @@ static bool handle_syscall(struct stub *stub, const struct target_stop *stop)
     return stub->ops->resume(stub->t, &stub->last_resume, &err) >= 0;
 }
 
+static void begin_program(struct stub *stub)
+{
+    struct err err;
+    if (stub_write_pc(stub, stub->cfg.entry, &err) < 0)
+        log_msg(stub->cfg.log, LOG_RSP, "run: %s", err.what);
+    stub->last_stop = (struct target_stop){ .reason = STOP_RESET, .pc = stub->cfg.entry, .signal = 5 };
+}
+
 void stub_stopped(struct stub *stub, const struct target_stop *stop)
 {
     stub_forget_regs(stub);
@@ -328,7 +336,9 @@ void stub_stopped(struct stub *stub, const struct target_stop *stop)
         stub->last_stop.reason = stub->halt_wanted ? STOP_REQUEST : STOP_STEP;
         stub->last_stop.signal = stub->halt_wanted ? 2 : 5;
     }
-    stub->halt_wanted = false;
+    if (stub->starting && stub->last_stop.reason == STOP_REQUEST)
+        begin_program(stub);
+    stub->starting = stub->halt_wanted = false;
     for (struct session *s = stub->sessions; s; s = s->next)
         session_on_stop(s);
 }
@@ -339,6 +349,7 @@ void stub_gone(struct stub *stub, const struct err *why)
     if (stub->gone)
         return;
     stub->gone = true;
+    stub->starting = false;
     stub_forget_regs(stub);
     snprintf(text, sizeof text, "The connection to the target is lost: %s%s%s\nStill looking for it.\n", why->what,
              why->hint[0] ? "; " : "", why->hint);

@@ -237,7 +237,7 @@ static const struct script scripts[] = {
         { "vRun;61;62", "T0505:34120000;06:00000000;thread:1;" }, { "qAttached", "0" },
         { "!", "OK" }, { "vKill;1", "OK" }, { "?", "W00" }, { "qfThreadInfo", "l" },
         { "vCont;c", "E.no program is being debugged; use run or attach" },
-        { "vAttach;1", "T0505:00000000;06:00000000;thread:1;" }, { "R00", "" }, { "p5", "34120000" },
+        { "vAttach;1", "T0205:c05d0000;06:00000000;thread:1;" }, { "R00", "" }, { "p5", "34120000" },
     } },
     { "checks", {
         { "M2000,9:313233343536373839", "OK" }, { "qCRC:2000,9", "C376e6e7" }, { "qCRC:fff0,20", "E0e" },

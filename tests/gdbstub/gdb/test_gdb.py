@@ -59,18 +59,18 @@ CASES = [
      ["load", "break main", "continue", "delete", "set var asked = 1", "detach", "shell sleep 0.3", "target remote @", "bt", "print counter > 100"],
      [r"detached", r"spin|bump", r"= 1\b"]),
     ("kill and again", ["load", "kill", "target remote @", "load", "break main", "continue"], [r"Breakpoint 1, main"]),
-    ("extended: run again", ["set confirm off", "load", "break main", "continue", "next", "monitor sessions"], [r"Breakpoint 1, main", r"controls, this one"]),
+    ("next, and who controls", ["set confirm off", "load", "break main", "continue", "next", "monitor sessions"], [r"Breakpoint 1, main", r"controls, this one"]),
 ]
 
 
 class Board:
     """One probeprof and its socket."""
 
-    def __init__(self, probeprof):
+    def __init__(self, probeprof, *options):
         self.dir = tempfile.mkdtemp(prefix="gdbtest")
         self.socket = os.path.join(self.dir, "gdb")
         self.log = open(os.path.join(self.dir, "log"), "w+")
-        self.process = subprocess.Popen([probeprof, "--probe", "sim:sh7750", "--no-profile", "--gdb", self.socket],
+        self.process = subprocess.Popen([probeprof, "--probe", "sim:sh7750", "--no-profile", "--gdb", self.socket, *options],
                                         stdin=subprocess.DEVNULL, stdout=self.log, stderr=self.log, cwd=self.dir)
         for _ in range(200):
             if os.path.exists(self.socket):
@@ -186,6 +186,23 @@ def ctrl_c(probeprof):
         board.close()
 
 
+def extended(probeprof):
+    """run starts the program anew, as often as wanted."""
+    board, gdb = Board(probeprof, "--elf", ELF), Gdb()
+    try:
+        text = ""
+        for line in ("target extended-remote " + board.socket, "load", "break main", "run", "next", "print first", "run", "kill", "info threads",
+                     "run", "next", "print first", "set var asked = 2", "delete", "continue", "info threads", "break factorial", "run", "bt"):
+            text += gdb.command(line)
+        missing = in_order(text, [r"Breakpoint 1, main", r"= 5\b", r"Breakpoint 1, main", r"killed", r"No threads", r"Breakpoint 1, main", r"= 5\b",
+                                  r"exited with code 053", r"No threads", r"factorial \(n=5\)", r"main"])
+        if missing:
+            raise RuntimeError("no %r, in this order, in:\n%s" % (missing, text))
+    finally:
+        gdb.close()
+        board.close()
+
+
 def two_gdbs(probeprof):
     """The second one looks on, is told of stops, and takes over when the first leaves."""
     board, one, two = Board(probeprof), Gdb(), Gdb()
@@ -224,7 +241,8 @@ def main():
         return 77
     probeprof, wanted, failed = os.path.abspath(sys.argv[1]), sys.argv[2:], 0
     cases = [(name, lambda c=c, p=p: scripted(probeprof, c, p)) for name, c, p in CASES]
-    cases += [("Ctrl-C", lambda: ctrl_c(probeprof)), ("two GDBs", lambda: two_gdbs(probeprof))]
+    cases += [("Ctrl-C", lambda: ctrl_c(probeprof)), ("two GDBs", lambda: two_gdbs(probeprof)),
+              ("extended-remote: run, kill, run", lambda: extended(probeprof))]
     for name, run in cases:
         if wanted and name not in wanted:
             continue
