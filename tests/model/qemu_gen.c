@@ -20,7 +20,7 @@ const struct gen_excluded gen_excluded[] = {
     { "ADDV", "qemu 7.2 stores the sum in Rm; manual: Rn, T = signed overflow" },
     { "SUBV", "qemu 7.2 takes T from the wrong operand; manual: T = signed overflow of Rn - Rm" },
     { "MAC.W, MAC.L with S=1", "qemu 7.2 saturates wrongly; manual: MAC.W to 32 bits in MACL, MAC.L to 48 bits" },
-    { "FMOV.D with memory", "qemu exchanges the two words in little-endian; silicon: even register = lower address "
+    { "FMOV.D with memory, little-endian", "qemu exchanges the two words; silicon: even register = lower address "
                             "(every Dreamcast matrix load relies on it, and the single-step data agree)" },
     { "ROTL, ROTR: T", "qemu 7.2 clears T; manual: T = the bit rotated out (Rn is compared)" },
     { "STC SR: M and Q", "qemu 7.2 reads them as 0; manual: part of SR (they are seen in SSR after each program)" },
@@ -33,6 +33,8 @@ const struct gen_excluded gen_excluded[] = {
     { "FRCHG with FD=1", "qemu executes it; manual: FPU disable exception" },
     { "DIV1 by 0", "qemu takes the borrow wrong when Rm = 0; manual: T by comparing before and after" },
     { "FCMP/EQ of a quiet NaN", "qemu raises V; manual: signalling NaN only" },
+    { "FMAC inf * 0 + quiet NaN", "qemu raises nothing; manual: invalid operation" },
+    { "MAC.W, big-endian or at 4n+2", "qemu reads 32 bits and takes the low half; manual: a word operand" },
     { "DIV1 Rn,Rn", "qemu subtracts the shifted Rn; manual: Rm as it was before" },
     { "MAC.W, MAC.L @Rn+,@Rn+", "qemu reads the same operand twice; manual: Rn is advanced between the two reads" },
     { "SLEEP", "needs an interrupt to end" },
@@ -80,6 +82,7 @@ static void template_page(struct gen_template *t, struct asm_prog *p, char *src)
     asm_text(p, 0, src);
     assert(p->len <= sizeof t->code);
     memset(t, 0, sizeof *t);
+    t->big = p->big;
     memcpy(t->code, p->code, p->len);
 }
 
@@ -113,11 +116,12 @@ static void template_boot(struct gen_template *t, struct asm_prog *p, char *src)
     t->boot_literals = asm_label(p, "ccrv") - GEN_BOOT;
 }
 
-void gen_template(struct gen_template *t)
+void gen_template(struct gen_template *t, bool big)
 {
     struct asm_prog *p = calloc(1, sizeof *p);
     char *src = malloc(8192);
     assert(p && src);
+    p->big = big;
     template_page(t, p, src);
     template_boot(t, p, src);
     free(src);
@@ -135,11 +139,11 @@ void gen_boot(const struct gen_template *t, const struct gen_options *opt, unsig
     uint32_t from = opt->mmu ? (uint32_t)GEN_SCRATCH : GEN_DATA + first * GEN_PAGE;
     uint8_t *lit = out + t->boot_literals;
     memcpy(out, t->boot, sizeof t->boot);
-    put_le32(lit, opt->ccr);
-    put_le32(lit + 4, opt->mmu);
-    put_le32(lit + 8, gen_code_addr(first));
-    put_le32(lit + 12, from);
-    put_le32(lit + 16, (GEN_DATA + n * GEN_PAGE - from) / 32);
+    put32(lit, opt->ccr, t->big);
+    put32(lit + 4, opt->mmu, t->big);
+    put32(lit + 8, gen_code_addr(first), t->big);
+    put32(lit + 12, from, t->big);
+    put32(lit + 16, (GEN_DATA + n * GEN_PAGE - from) / 32, t->big);
 }
 
 const char *gen_dump_name(unsigned i)
@@ -187,7 +191,7 @@ static uint32_t below(struct gen *g, uint32_t n)
 /* A word the program never executes, or executes to fault. */
 static void emit_raw(struct gen *g, uint32_t op)
 {
-    put_le16(g->p->code + g->at, (uint16_t)op);
+    put16(g->p->code + g->at, (uint16_t)op, g->p->big);
     g->at += 2;
 }
 
@@ -242,7 +246,9 @@ static bool usable(const struct gen *g, enum sh4_insn_id id)
     const struct sh4_insn *r = &sh4_insns[id];
     if (!g->opt->known && (id == SH4_ADDV_RM_RN || id == SH4_SUBV_RM_RN))
         return false;
-    if (!g->opt->known && starts(r->text, "fmov.d"))
+    if (!g->opt->known && !g->p->big && starts(r->text, "fmov.d"))
+        return false;
+    if (!g->opt->known && g->p->big && id == SH4_MAC_W_INC_INC)
         return false;
     if (sh4_decode(r->match, g->pr, g->sz) != id || (!g->md && sh4_privileged(r->match)))
         return false;
@@ -373,8 +379,7 @@ static void load_const(struct gen *g, unsigned rn, uint32_t v)
     emit(g, 0x0009);
     if (!odd)
         emit(g, 0x0009);
-    put_le16(g->p->code + g->at, (uint16_t)v);
-    put_le16(g->p->code + g->at + 2, (uint16_t)(v >> 16));
+    put32(g->p->code + g->at, v, g->p->big);
     g->at += 4;
 }
 
@@ -725,7 +730,7 @@ static void init_block(struct gen *g)
     v[50 + 14] = GEN_DATA + (g->base - GEN_CODE) + 0x800;
     v[50 + 15] = GEN_DATA + (g->base - GEN_CODE) + 0x700;
     for (unsigned i = 0; i < INIT_WORDS; i++)
-        put_le32(w + 4 * i, v[i]);
+        put32(w + 4 * i, v[i], g->p->big);
 }
 
 void gen_program(const struct gen_template *t, uint64_t seed, unsigned slot, uint32_t next,
@@ -734,26 +739,28 @@ void gen_program(const struct gen_template *t, uint64_t seed, unsigned slot, uin
     struct gen g = { .p = out, .opt = opt, .rng = seed, .base = gen_code_addr(slot), .at = BODY };
     memset(out, 0, sizeof *out);
     out->seed = seed;
+    out->big = t->big;
     memcpy(out->code, t->code, sizeof t->code);
     for (unsigned i = 0; i < GEN_PAGE; i += 4)
-        put_le32(out->data + i, below(&g, 3) ? rnd(&g) : random_float(&g));
-    put_le32(out->code + LITERALS + LIT_INIT, g.base + INIT);
-    put_le32(out->code + LITERALS + LIT_DUMP, GEN_DATA + (slot + 1) * GEN_PAGE);
-    put_le32(out->code + LITERALS + LIT_NEXT, next);
+        put32(out->data + i, below(&g, 3) ? rnd(&g) : random_float(&g), out->big);
+    put32(out->code + LITERALS + LIT_INIT, g.base + INIT, out->big);
+    put32(out->code + LITERALS + LIT_DUMP, GEN_DATA + (slot + 1) * GEN_PAGE, out->big);
+    put32(out->code + LITERALS + LIT_NEXT, next, out->big);
     init_block(&g);
     size_t n = 8 + below(&g, GEN_MAX_ITEMS - 9);
     while (out->nitems < n && g.at < BODY_END) {
         uint32_t from = g.at;
         any_item(&g);
         out->items[out->nitems].at = (uint16_t)from;
-        out->items[out->nitems++].id = (uint8_t)sh4_decode(le16(out->code + from), g.pr, g.sz);
+        out->items[out->nitems++].id = (uint8_t)sh4_decode(get16(out->code + from, out->big), g.pr, g.sz);
     }
     if (below(&g, 4) == 0) {
         out->items[out->nitems].at = (uint16_t)g.at;
         faults[below(&g, ARRAY_LEN(faults))](&g);
-        out->items[out->nitems].id = (uint8_t)sh4_decode(le16(out->code + out->items[out->nitems].at), g.pr, g.sz);
+        out->items[out->nitems].id = (uint8_t)sh4_decode(get16(out->code + out->items[out->nitems].at, out->big), g.pr, g.sz);
         out->nitems++;
     }
+    out->end = (uint16_t)g.at;
     emit(&g, END_TRAP);
     emit(&g, END_TRAP);
     emit(&g, END_TRAP);
@@ -763,5 +770,5 @@ void gen_program(const struct gen_template *t, uint64_t seed, unsigned slot, uin
 
 void gen_cut(struct gen_program *p, size_t item)
 {
-    put_le16(p->code + p->items[item].at, END_TRAP);
+    put16(p->code + p->items[item].at, END_TRAP, p->big);
 }

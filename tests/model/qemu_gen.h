@@ -36,8 +36,10 @@ struct gen_item {
 };
 struct gen_program {
     uint64_t seed;
+    bool big; /* byte order of code and data */
     uint8_t code[GEN_PAGE];
     uint8_t data[GEN_PAGE];
+    uint16_t end; /* offset behind the last item */
     size_t nitems;
     struct gen_item items[GEN_MAX_ITEMS];
     uint32_t ids[(SH4_NINSNS + 31) / 32]; /* instructions contained, one bit each */
@@ -51,11 +53,12 @@ struct gen_options {
 
 /* Fixed code shared by all programs; build once. */
 struct gen_template {
+    bool big;
     uint8_t code[0x480];
     size_t boot_literals;
     uint8_t boot[GEN_BOOT_BYTES];
 };
-void gen_template(struct gen_template *t);
+void gen_template(struct gen_template *t, bool big);
 
 /* Program number slot of a batch from a seed; next = address the handler continues at. */
 void gen_program(const struct gen_template *t, uint64_t seed, unsigned slot, uint32_t next,

@@ -18,9 +18,9 @@
 
 enum { CHUNK_BYTES = 1984, TIMEOUT_MS = 20000 };
 
-bool qemu_present(void)
+bool qemu_present(bool big)
 {
-    return system("command -v qemu-system-sh4 >/dev/null 2>&1") == 0;
+    return system(big ? "command -v qemu-system-sh4eb >/dev/null 2>&1" : "command -v qemu-system-sh4 >/dev/null 2>&1") == 0;
 }
 
 static int fail(struct qemu *q, const char *what)
@@ -29,13 +29,14 @@ static int fail(struct qemu *q, const char *what)
     return -1;
 }
 
-static void exec_qemu(const char *gdb_option)
+static void exec_qemu(const char *gdb_option, bool big)
 {
+    const char *name = big ? "qemu-system-sh4eb" : "qemu-system-sh4";
     int null = open("/dev/null", O_RDWR);
     dup2(null, 0);
     dup2(null, 1);
     dup2(null, 2);
-    execlp("qemu-system-sh4", "qemu-system-sh4", "-M", "r2d", "-display", "none", "-monitor", "none", "-serial",
+    execlp(name, name, "-M", "r2d", "-display", "none", "-monitor", "none", "-serial",
            "null", "-S", "-gdb", gdb_option, (char *)NULL);
     _exit(127);
 }
@@ -49,7 +50,7 @@ static int connect_stub(struct qemu *q, const char *path)
         if (waitpid(q->pid, &status, WNOHANG) == q->pid) {
             q->pid = 0;
             errno = 0;
-            return fail(q, "qemu-system-sh4 ended at once");
+            return fail(q, "qemu ended at once");
         }
         q->fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
         if (connect(q->fd, (struct sockaddr *)&sa, sizeof sa) == 0)
@@ -119,11 +120,12 @@ static int ask_ok(struct qemu *q, const char *body)
     return strcmp(out, "OK") == 0 ? 0 : fail(q, "qemu refused a packet");
 }
 
-int qemu_start(struct qemu *q)
+int qemu_start(struct qemu *q, bool big)
 {
     char option[96], path[64], reply[256];
     memset(q, 0, sizeof *q);
     q->fd = -1;
+    q->big = big;
     strcpy(q->dir, "/tmp/sh4-qemu-XXXXXX");
     if (!mkdtemp(q->dir))
         return fail(q, "mkdtemp");
@@ -133,7 +135,7 @@ int qemu_start(struct qemu *q)
     if (q->pid < 0)
         return fail(q, "fork");
     if (q->pid == 0)
-        exec_qemu(option);
+        exec_qemu(option, big);
     if (connect_stub(q, path) || ask(q, "qSupported:vContSupported+", reply, sizeof reply) < 0)
         return -1;
     errno = 0;
@@ -219,7 +221,7 @@ int qemu_read_regs(struct qemu *q, uint32_t regs[QEMU_NREGS])
     if (ask(q, "g", buf, sizeof buf) < 0 || from_hex(q, buf, raw, sizeof raw))
         return -1;
     for (int i = 0; i < QEMU_NREGS; i++)
-        regs[i] = le32(raw + 4 * i);
+        regs[i] = get32(raw + 4 * i, q->big);
     return 0;
 }
 
@@ -228,7 +230,7 @@ int qemu_write_regs(struct qemu *q, const uint32_t regs[QEMU_NREGS])
     char buf[1 + QEMU_NREGS * 8 + 1] = "G";
     uint8_t raw[QEMU_NREGS * 4];
     for (int i = 0; i < QEMU_NREGS; i++)
-        put_le32(raw + 4 * i, regs[i]);
+        put32(raw + 4 * i, regs[i], q->big);
     to_hex(raw, sizeof raw, buf + 1);
     return ask_ok(q, buf);
 }

@@ -12,16 +12,17 @@ enum { QEMU_NREGS = 59 }; /* GDB's numbers 0..58: r0-r15 pc pr gbr vbr mach macl
 struct qemu {
     pid_t pid;
     int fd;
+    bool big;
     char dir[32];
     char error[160]; /* why the last call failed */
     char in[8192];
     size_t in_len;
 };
 
-/* True if qemu-system-sh4 can be started from PATH. */
-bool qemu_present(void);
+/* True if qemu-system-sh4 (big: -sh4eb) can be started from PATH. */
+bool qemu_present(bool big);
 /* Starts -M r2d halted, GDB stub on a Unix socket in a fresh directory. Returns 0 or -1 with q->error. */
-int qemu_start(struct qemu *q);
+int qemu_start(struct qemu *q, bool big);
 /* Ends the child and removes the directory; safe after a failed start. */
 void qemu_stop(struct qemu *q);
 
