@@ -191,7 +191,7 @@ static int read_all(int fd, struct symbols *s, const char *path, struct err *err
 
 static int read_file(struct symbols *s, const char *path, struct err *err)
 {
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* a FIFO would wait for a writer */
     if (fd < 0)
         return err_set(err, errno == ENOENT ? ERR_NOT_FOUND : ERR_IO, "check the name given with --elf", "%s: %s", path,
                        strerror(errno));
