@@ -110,9 +110,9 @@ static int load_fpu_overlay(struct sh4_target *t, uint32_t *stub, uint32_t *set_
     static const uint16_t code[] = {
         0xD706, /*  0 mov.l 28f,r7 */
         0x2741, /*  2 mov.w r4,@r7 */
-        0xE201, /*  4 mov #1,r2 */
-        0x4218, /*  6 shll8 r2 */
-        0x342C, /*  8 add r2,r4 */
+        0xE101, /*  4 mov #1,r1 */
+        0x4118, /*  6 shll8 r1 */
+        0x341C, /*  8 add r1,r4 */
         0x405A, /* 10 lds r0,fpul */
         0xA000, /* 12 bra 16f: what was prefetched is fetched again */
         0x0009, /* 14 nop */

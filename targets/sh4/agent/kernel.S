@@ -10,7 +10,8 @@
 ! The word protocol, the save area and every routine are described in docs/sh4-agent.md.
 !
 ! Registers while talking to the host (bank 1, all saved before):
-!   r14 SDDR   r13 status   r12 marker of this request   r11 checksum   r10 POLL   r9 go   r0-r8 free
+!   r14 SDDR   r13 status   r12 marker of this request   r11 checksum   r10 POLL   r9 go   r2 last word sent
+!   r0 r1 r3-r8 free (r2 too before an answer begins)
 
         .text
         .global kern_base, hook_vbr, own_vbr, kern_end, reach
@@ -83,20 +84,21 @@ rx:     mov.l   @r14,r0
         rts
         add     r0,r11
 
-! tx: send r0. A word that would look like POLL is sent wrong on purpose: the checksum then fails and
-! the host asks again under another marker. Returns when the host has taken it. Clobbers r1.
+! tx: send r0, as soon as the host has taken the word before it (r2): all work is done before that is waited for,
+! because a word must be there between the host's update and its next capture. A word that would look like
+! POLL is sent wrong on purpose: the checksum then fails and the host asks again under another marker. Clobbers r1.
 tx:     rotl    r11
         add     r0,r11
         xor     r12,r0
         cmp/eq  r10,r0
         movt    r1
         add     r1,r0
-        mov.l   r0,@r14
 1:      mov.l   @r14,r1
-        cmp/eq  r0,r1
+        cmp/eq  r2,r1
         bt      1b
+        mov.l   r0,@r14
         rts
-        nop
+        mov     r0,r2
 
 ! op_poke(r4 address, r5 routine, r6 value): one store whose value is under the request's checksum
 op_poke:
@@ -110,14 +112,10 @@ ld2:    mov.w   @r4+,r0
         .org    0x040
         SPILL_R0 hook_tlb
 .endif
-! sync: wait for the host's next update, so that a word written now has a whole scan's time.
+! sync: an answer begins. The first word waits until the host's next update has replaced this one.
 sync:   not     r10,r2
-        mov.l   r2,@r14
-1:      mov.l   @r14,r1
-        cmp/eq  r2,r1
-        bt      1b
         rts
-        nop
+        mov.l   r2,@r14
 ld4:    mov.l   @r4+,r0
         rts
         nop
@@ -163,6 +161,9 @@ read_end:
         mov     r13,r0
         bsr     tx
         mov     r11,r0
+1:      mov.l   @r14,r1                 ! the last word is taken
+        cmp/eq  r2,r1
+        bt      1b
         tst     r9,r9
         bt      idle
         bra     resume
