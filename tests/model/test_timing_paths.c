@@ -175,6 +175,7 @@ static void same_state(struct fixture *fx, const char *where)
     sh4_pipe_settle(&b->fast->pipe);
     assert_memory_equal(&a->fast->pipe, &b->fast->pipe, sizeof a->fast->pipe);
     assert_int_equal(a->fast->dead, b->fast->dead);
+    assert_memory_equal(fx->m[0].mmu.utlb, fx->m[1].mmu.utlb, sizeof fx->m[0].mmu.utlb);
     assert_memory_equal(&fx->m[0].ubc, &fx->m[1].ubc, sizeof fx->m[0].ubc);
     assert_int_equal(fx->m[0].io, fx->m[1].io);
 }
@@ -191,7 +192,8 @@ static void disturb(struct fixture *fx, bool big)
     bool jump = one_in(fx, 3), user = one_in(fx, 12);
     uint32_t go = (one_in(fx, 5) ? 0xAC000000 : one_in(fx, 5) ? 0xFC000000 : 0x8C000000) + (rnd(fx) & 0xFFFE);
     uint32_t bar[2] = { random_pointer(fx) + (one_in(fx, 3) ? 2 : 0), random_pointer(fx) }, bbr = rnd(fx), bam = rnd(fx);
-    bool arm = one_in(fx, 6), disarm = one_in(fx, 4);
+    bool arm = one_in(fx, 6), disarm = one_in(fx, 4), at_on = one_in(fx, 8), at_off = one_in(fx, 3);
+    uint32_t tlb = rnd(fx);
     uint32_t fpscr = rnd(fx) & 0x3F0003, count = 0xC000 | rnd(fx) % 0x2A;
     for (unsigned k = 0; k < 2; k++) {
         struct machine *m = &fx->m[k];
@@ -215,6 +217,14 @@ static void disturb(struct fixture *fx, bool big)
             sh4_ubc_write(&m->ubc, 0xFF200020, bbr >> 16 & 0x448);
             sh4_cpu_ubc_armed(&m->cpu, m->ubc.armed);
         }
+        for (unsigned i = 0; at_on && i < 8; i++) { /* some pages of 1 MB, cached or not, some write-protected */
+            m->cpu.ccn.pteh = i << 20;
+            m->cpu.ccn.ptel = 0x0C000000 | 0x196 | (tlb >> 4 * i & 0xF) << 2 | (tlb & 1u << i ? 0 : 1);
+            m->cpu.ccn.mmucr = i << 10;
+            sh4_mmu_ldtlb(&m->mmu);
+        }
+        if (at_on || at_off)
+            sh4_mmu_write_mmucr(&m->mmu, at_on ? 1 : 4);
         if (jump)
             m->cpu.pc = go;
         if (ase)
