@@ -419,6 +419,29 @@ static void filter_calls__part_the_program_switches_off__is_taken_out(void **sta
     board_close(&b);
 }
 
+static void filter_shinobi__named_routine__is_left_out_with_what_it_calls(void **state)
+{
+    (void)state;
+    static struct board b;
+    static struct asm_prog prog;
+    struct trace_status st;
+    board_open(&b, &prog, "", nested);
+    board_arm(&b, &(struct trace_config){ .counter = { 0x23, 0x13 }, .irq_filter = IRQ_FILTER_SHINOBI, .shinobi_routine = "fact" });
+    assert_int_equal(b.t->ops->trace->status(b.t, &st, NULL), 0);
+    assert_non_null(strstr(st.note, "filter enabled at fact"));
+    board_run(&b, "m_end", 2000000000);
+    board_disarm(&b);
+    assert_int_equal(board_count(&b, EVENT_CALL), 200 * 3);   /* f, g, and the call of fact itself */
+    assert_int_equal(board_count(&b, EVENT_RETURN), 200 * 2); /* fact's own returns are inside */
+    board_close(&b);
+    board_open(&b, &prog, "", nested);
+    board_arm(&b, &(struct trace_config){ .counter = { 0x23, 0x13 }, .irq_filter = IRQ_FILTER_SHINOBI });
+    assert_int_equal(b.t->ops->trace->status(b.t, &st, NULL), 0);
+    assert_non_null(strstr(st.note, "NOT enabled"));
+    board_disarm(&b);
+    board_close(&b);
+}
+
 static void documented_features_only__trace_needs_no_private_command(void **state)
 {
     (void)state;
@@ -459,6 +482,7 @@ int main(void)
         cmocka_unit_test(breakpoint__on_a_traced_call__stops_and_no_event_is_missed),
         cmocka_unit_test(mixed__blocked_calls_longjmp_stacks_and_pointers__come_through),
         cmocka_unit_test(filter_calls__part_the_program_switches_off__is_taken_out),
+        cmocka_unit_test(filter_shinobi__named_routine__is_left_out_with_what_it_calls),
         cmocka_unit_test(documented_features_only__trace_needs_no_private_command),
         cmocka_unit_test(step__over_a_traced_call__lands_on_its_target),
     };

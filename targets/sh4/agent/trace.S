@@ -60,6 +60,7 @@
         .equ SP_STOP, 2
         .equ SP_TARGET, 8
         .equ SP_CHECK, 16
+        .equ SP_FILTER, 32
         ! records of six words: first word kind << 16
         .equ K_WIDE, 0xFF00
         .equ K_TARGET, 0xFF01
@@ -775,6 +776,8 @@ sp2:    mov.l   @(S_STATE,r15),r0
         tst     #ST_STOPPED + ST_FILTER,r0
         bf      sp_quiet
         mov     r5,r0
+        tst     #SP_FILTER,r0
+        bf      sp_filter
         tst     #SP_TARGET,r0
         bf      sp_target
 ! on as an ordinary site
@@ -795,6 +798,42 @@ sp_quiet:
         mov.l   @r1,r1
         bra     quiet
         shlr    r1
+
+! First instruction of a routine to be kept out of the trace: time stands still until it returns, which it does
+! to an RTE slot. R1 struct.
+sp_filter:
+        mov.l   l_slot_spc7,r4
+        mov     #NSLOTS,r5
+1:      mov.l   @r4+,r0
+        tst     r0,r0
+        bt      2f
+        dt      r5
+        bf      1b
+        bra     sp3                     ! no slot: not filtered this time
+        mov.l   @(8,r1),r4
+2:      sts     pr,r0
+        add     #-4,r4
+        mov.l   r0,@r4
+        mov.l   l_slot_spc7,r5
+        sub     r5,r4
+        mov.l   l_slots7,r5
+        shll2   r4
+        add     r5,r4
+        cmp/pz  r0
+        bf      3f
+        mov.l   l_mask7,r5
+        and     r5,r4
+3:      lds     r4,pr
+        mov.l   @(S_STATE,r15),r0
+        or      #ST_FILTER,r0
+        mov.l   r0,@(S_STATE,r15)
+        DELTA
+        mov.l   r2,@(S_PEND1,r15)
+        mov.l   r3,@(S_PEND2,r15)
+        mov.l   @r1,r1
+        ldc     r1,spc
+        bra     exit_pending
+        mov.l   @(S_R5,r15),r5
 
 sp_start:
         mov.l   @(S_STATE,r15),r0
@@ -978,6 +1017,9 @@ slow_done7:
         bra     slow_done
         nop
 l_ext7: .long   ext
+l_slot_spc7: .long slot_spc
+l_slots7: .long slots
+l_mask7: .long  0x1FFFFFFF
 l_expevt7: .long 0xFF000024
 l_kstart: .long K_START << 16
 l_kstop: .long  K_STOP << 16

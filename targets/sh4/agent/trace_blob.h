@@ -53,6 +53,7 @@ enum sh4_trace_state {
 enum {
     SH4_TRACE_SP_START = 1, SH4_TRACE_SP_STOP = 2, SH4_TRACE_SP_TARGET = 8,
     SH4_TRACE_SP_CHECK = 16, /* the word behind the site may fault by itself: look at EXPEVT */
+    SH4_TRACE_SP_FILTER = 32, /* a routine to be left out until it returns */
     SH4_TRACE_SP_REG = 8,    /* shift of the register number */
     SH4_TRACE_SP_REL = 1 << 16 /* the register is relative to site + 4 */
 };

@@ -12,7 +12,7 @@
 
 enum {
     PHYS = 0x1FFFFFFF, MAX_STUBS = 4096,
-    STACK_LINES = 24, STACK_WEIGHT = 8, DATA_WEIGHT = 2, DATA_MOST = 8192,
+    STACK_LINES = 24, STACK_WEIGHT = 8,
     LINE = 32, ICACHE_LINES = 256, OCACHE_LINES = 512,
     FAST_FROM = 0x100, FAST_TO = 0x1A0, FAST_LITERALS = 0x1E0 /* the agent's path for one event, its constants */
 };
@@ -183,11 +183,8 @@ static void count_stack(const struct sh4_sites *s, uint32_t pc, uint16_t op, uin
         ocache[(top - i * LINE) / LINE % OCACHE_LINES] += STACK_WEIGHT;
 }
 
-static void count_use(const struct work *w, uint32_t icache[ICACHE_LINES], uint32_t ocache[OCACHE_LINES])
+static void count_use(const struct sh4_sites *s, uint32_t icache[ICACHE_LINES], uint32_t ocache[OCACHE_LINES])
 {
-    const struct sh4_sites *s = w->rq->sites;
-    for (uint32_t i = 0; i < w->rq->data_bytes && i < DATA_MOST; i += LINE)
-        ocache[(w->rq->data + i) / LINE % OCACHE_LINES] += DATA_WEIGHT;
     for (uint32_t a = s->text_low & ~1u; a < s->text_high + 256; a += 2) {
         unsigned code = sh4_sites_code(s, a);
         icache[a / LINE % ICACHE_LINES] += code & (SH4_CODE_INSN | SH4_CODE_SLOT) ? 1 : 0;
@@ -206,7 +203,7 @@ static uint32_t choose_base(const struct work *w, const struct layout *l)
     uint32_t ram = align(w->rq->ram, LINE), best = ram, best_cost = UINT32_MAX;
     uint32_t need = l->end + SH4_TRACE_MIN_RING + SH4_TRACE_RESERVE;
     uint32_t slack = w->rq->ram + w->rq->ram_bytes - ram - need;
-    count_use(w, icache, ocache);
+    count_use(w->rq->sites, icache, ocache);
     for (uint32_t off = 0; off <= MIN(slack, (uint32_t)LINE * OCACHE_LINES); off += LINE) {
         uint32_t b = ram + off;
         uint32_t cost = 4 * conflicts(icache, ICACHE_LINES, b + FAST_FROM, b + FAST_TO) +
@@ -334,7 +331,7 @@ int sh4_trace_plan(const struct sh4_trace_request *rq, struct sh4_trace_plan *ou
     struct work w = { .rq = rq };
     struct sh4_trace_plan p = { 0 };
     int ret = 0;
-    w.place = calloc(rq->sites->nsites + rq->nstops + 1, sizeof *w.place);
+    w.place = calloc(rq->sites->nsites + rq->nstops + 2, sizeof *w.place);
     w.stub = calloc(MAX_STUBS, sizeof *w.stub);
     if (!w.place || !w.stub)
         ret = err_set(err, ERR_NOMEM, "", "trace plan");
@@ -345,6 +342,11 @@ int sh4_trace_plan(const struct sh4_trace_request *rq, struct sh4_trace_plan *ou
     for (size_t i = 0; ret == 0 && i < rq->nstops; i++)
         if ((ret = add_point(&w, rq->stops[i], SH4_TRACE_SP_STOP, err)) < 0)
             err_prefix(err, ret, "stop point");
+    if (ret == 0 && rq->has_filter) {
+        struct err why = { .code = ERR_OK };
+        p.filtered = !sh4_sites_at(rq->sites, rq->filter) && add_point(&w, rq->filter, SH4_TRACE_SP_FILTER, &why) == 0;
+        snprintf(p.filter_why, sizeof p.filter_why, "%.150s", why.code ? why.what : "its first instruction is a branch");
+    }
     if (ret == 0)
         ret = build(&w, &p, err);
     free(w.place);

@@ -19,12 +19,13 @@ struct sh4_trace_request {
     uint32_t start;
     const uint32_t *stops;
     size_t nstops;
+    bool has_filter;
+    uint32_t filter;              /* routine whose time and calls are left out */
     uint32_t kernel_entry;        /* the debug kernel's debug_entry */
     uint32_t next_vbr;            /* VBR of the hooks behind ours */
     uint32_t state;               /* enum sh4_trace_state to begin with */
     uint32_t calls_struct;        /* address of the program's __probeprof, 0 none */
     uint32_t wait_loops;          /* how long the agent waits for the host when the ring is full */
-    uint32_t data, data_bytes;    /* the program's variables, to stay out of their cache lines; 0 unknown */
     uint32_t ring_limit;          /* largest ring wanted, bytes; 0: all that is left */
 };
 
@@ -56,6 +57,8 @@ struct sh4_trace_plan {
     size_t nids;
     struct sh4_trace_patch *patch; /* by address */
     size_t npatches;
+    bool filtered;             /* the filter routine could be patched */
+    char filter_why[160];      /* why not */
 };
 
 enum {

@@ -19,7 +19,7 @@ enum {
     COMPARE_CHUNK = 4096,
     INTERRUPT_PRIORITY = 15
 };
-#define DEFAULT_SHINOBI "sbInterruptRoutine"
+#define DEFAULT_SHINOBI "_sbInterrupt" /* nothing public names the library's routine: an assumption */
 
 static uint64_t now(struct sh4_target *t) { return t->link.jtag->now_ns(t->probe); }
 
@@ -477,13 +477,18 @@ static void agent_ram(const struct sh4_trace *tr, uint32_t *at, uint32_t *bytes)
     }
 }
 
-static void data_range(const struct image *im, uint32_t *at, uint32_t *bytes)
+static const char *filter_name(const struct trace_config *cfg)
 {
-    for (size_t i = 0; i < im->nsections; i++)
-        if (im->sections[i].writable && !im->sections[i].code && im->sections[i].size > *bytes) {
-            *at = (uint32_t)im->sections[i].addr;
-            *bytes = (uint32_t)im->sections[i].size;
-        }
+    return cfg->shinobi_routine ? cfg->shinobi_routine : DEFAULT_SHINOBI;
+}
+
+static bool find_filter(const struct trace_config *cfg, uint32_t *at)
+{
+    uint64_t addr;
+    if (cfg->irq_filter != IRQ_FILTER_SHINOBI || !cfg->image->lookup || !cfg->image->lookup(cfg->image, filter_name(cfg), &addr))
+        return false;
+    *at = (uint32_t)addr;
+    return true;
 }
 
 static int make_plan(struct sh4_trace *tr, struct err *err)
@@ -495,10 +500,10 @@ static int make_plan(struct sh4_trace *tr, struct err *err)
         .stops = stops, .nstops = tr->cfg.nstops, .kernel_entry = t->agent_base + t->layout->debug_entry,
         .next_vbr = t->agent_base + t->layout->hook_vbr, .state = initial_state(&tr->cfg), .wait_loops = WAIT_LOOPS,
     };
+    rq.has_filter = find_filter(&tr->cfg, &rq.filter);
     for (size_t i = 0; i < tr->cfg.nstops; i++)
         stops[i] = (uint32_t)tr->cfg.stops[i];
     agent_ram(tr, &rq.ram, &rq.ram_bytes);
-    data_range(tr->cfg.image, &rq.data, &rq.data_bytes);
     int ret = calls_struct(&tr->cfg, &rq.calls_struct, err);
     if (ret == 0)
         ret = sh4_agent_peek(t, SH4_MMUCR, 4, &mmucr, err);
@@ -583,7 +588,8 @@ static void make_note(struct sh4_trace *tr)
     if (tr->evidence)
         n += snprintf(tr->note + n, sizeof tr->note - (size_t)n, "; SR.BL taken as clear at the entry");
     if (tr->cfg.irq_filter == IRQ_FILTER_SHINOBI)
-        snprintf(tr->note + n, sizeof tr->note - (size_t)n, "; shinobi filter: not enabled");
+        snprintf(tr->note + n, sizeof tr->note - (size_t)n, tr->plan.filtered ? "; shinobi filter enabled at %s" : "; shinobi filter NOT enabled at %s: %s",
+                 filter_name(&tr->cfg), tr->plan.filter_why[0] ? tr->plan.filter_why : "no such symbol");
 }
 
 static void set_hooks(struct sh4_trace *tr, bool on)
