@@ -43,7 +43,6 @@ int sh4_counters_arm(struct target *target, const uint16_t code[2], struct err *
         if (ret < 0)
             return err_prefix(err, ret, "arm counters");
         t->save[word] = (uint32_t)(int32_t)(int16_t)(REG_MASK(SH4_PMCR_PMEN) | REG_MASK(SH4_PMCR_PMST) | code[n]);
-        t->counter_code[n] = code[n];
     }
     return 0;
 }

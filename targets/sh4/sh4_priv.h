@@ -112,7 +112,6 @@ struct sh4_target {
     /* run control */
     bool halt_wanted;
     uint64_t halt_since_ns, break_at_ns;
-    bool broke_with_bl;    /* the ASE break had to be taken with BL=1 */
     bool stop_pending;     /* a stop to be reported by the next poll */
     struct target_stop stop;
     bool stepping;         /* channel A does a step */
@@ -140,9 +139,6 @@ struct sh4_target {
     bool vbr_patched;
     bool leftover;         /* a lost session's hooks were found: its patches are undone as soon as the image is known */
 
-    /* Counters armed by the user. */
-    uint16_t counter_code[2];
-
     /* Hooks of the function trace; all may be NULL. trace is its state.
      * trace_hide: replaces patched bytes in what was read (addr, len, buf as read_mem gives them).
      * trace_write: told of a write before it happens; may change buf so that its patches stay.
@@ -163,7 +159,7 @@ struct sh4_target {
     void (*trace_close)(struct sh4_target *t);
 };
 
-/* sh4_trace_ops - targets/sh4/trace; found through a pointer so that the driver links without it. */
+/* sh4_trace_ops - the function trace's table, in targets/sh4/trace. */
 const struct target_trace_ops *sh4_trace_ops(void);
 /* sh4_trace_clean_leftovers - undoes what a lost session left behind: at the VBR in use, or (search) anywhere in
  * the agent's RAM. The target is halted. Returns 1 if there was something, 0 if not. */

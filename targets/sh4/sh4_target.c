@@ -276,7 +276,6 @@ static int private_break(struct sh4_target *t, struct err *err)
     static const uint8_t sel[] = { SH4_STATUS_SR, SH4_STATUS_FETCH };
     uint32_t v[2] = { 0, 0 };
     bool patient = now(t) - t->halt_since_ns < BREAK_LIMIT_NS / 2;
-    t->broke_with_bl = true;
     /* A break taken with BL=1 costs the running handler its SPC and SSR: wait a little for BL=0. */
     for (int i = 0; i < TRIES; i++) {
         int ret = sh4_link_status(&t->link, sel, v, 2, err);
@@ -284,12 +283,12 @@ static int private_break(struct sh4_target *t, struct err *err)
             return ret;
         if (patient && trace_agent_runs(t, v[1]))
             return sh4_link_command(&t->link, SH4_TI_INTERRUPT, err);
-        t->broke_with_bl = REG_GET(v[0], SH4_SR_BL) != 0;
-        if (!t->broke_with_bl && (i >= SURE || t->npatches || t->hooks))
+        bool blocked = REG_GET(v[0], SH4_SR_BL) != 0;
+        if (!blocked && (i >= SURE || t->npatches || t->hooks))
             break;
         if (t->trace_poll && (ret = t->trace_poll(t, 0, err)) != 0) /* it may be waiting for its ring to be read */
             return ret < 0 ? ret : 0;
-        ret = link_wait(t, t->broke_with_bl ? 50000 : 0, err);
+        ret = link_wait(t, blocked ? 50000 : 0, err);
         if (ret < 0)
             return ret;
     }
