@@ -50,14 +50,14 @@ uint32_t board_reg(struct board *b, unsigned n)
     uint8_t v[4];
     struct err err = { .code = ERR_OK };
     check(b->t->ops->read_reg(b->t, n, v, &err), &err, "read register");
-    return le32(v);
+    return get32(v, b->t->big_endian);
 }
 
 void board_set_reg(struct board *b, unsigned n, uint32_t value)
 {
     uint8_t v[4];
     struct err err = { .code = ERR_OK };
-    put_le32(v, value);
+    put32(v, value, b->t->big_endian);
     check(b->t->ops->write_reg(b->t, n, v, &err), &err, "write register");
 }
 
@@ -66,14 +66,14 @@ uint32_t board_word(struct board *b, uint32_t addr)
     uint8_t v[4];
     struct err err = { .code = ERR_OK };
     check(b->t->ops->read_mem(b->t, addr, 4, v, 4, &err), &err, "read memory");
-    return le32(v);
+    return get32(v, b->t->big_endian);
 }
 
 void board_set_word(struct board *b, uint32_t addr, uint32_t value)
 {
     uint8_t v[4];
     struct err err = { .code = ERR_OK };
-    put_le32(v, value);
+    put32(v, value, b->t->big_endian);
     check(b->t->ops->write_mem(b->t, addr, 4, v, 4, &err), &err, "write memory");
 }
 
@@ -81,7 +81,8 @@ void board_open(struct board *b, struct asm_prog *prog, const char *options, con
 {
     static const struct sim_board_type *const boards[] = { &sh4_board_sh7750, &sh4_board_sh7091, NULL };
     struct probe_config cfg = { .boards = boards };
-    struct sh4_options opt = { .allow_private = true };
+    bool big = strstr(options, ",be") != NULL;
+    struct sh4_options opt = { .allow_private = true, .big_endian = big };
     struct target_stop stop;
     struct err err = { .code = ERR_OK };
     char name[128];
@@ -95,8 +96,10 @@ void board_open(struct board *b, struct asm_prog *prog, const char *options, con
         ;
     b->prog = prog;
     memset(prog, 0, sizeof *prog);
+    prog->big = big;
     asm_text(prog, BOARD_TEXT, src);
     make_image(b);
+    b->im.big_endian = big;
     check(b->t->ops->write_mem(b->t, BOARD_TEXT, 0, prog->code, prog->len, &err), &err, "load");
     board_set_word(b, 0xFF00001C, 0x0000090D); /* CCR: both caches on, P1 copy-back, invalidated */
     board_set_reg(b, REG_PC, BOARD_TEXT);

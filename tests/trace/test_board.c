@@ -50,6 +50,25 @@ static void board__calls__every_event_arrives_and_the_result_is_the_same(void **
 }
 
 
+static void board__big_endian__every_event_arrives(void **state)
+{
+    (void)state;
+    static struct board b;
+    static struct asm_prog prog;
+    board_open(&b, &prog, ",be", nested);
+    board_run(&b, "m_end", 2000000000);
+    uint32_t plain = board_reg(&b, 8);
+    board_close(&b);
+    board_open(&b, &prog, ",be", nested);
+    board_arm(&b, &(struct trace_config){ .counter = { 0x23, 0x13 } });
+    board_run(&b, "m_end", 2000000000);
+    board_disarm(&b);
+    assert_int_equal(board_reg(&b, 8), plain);
+    assert_int_equal(board_count(&b, EVENT_CALL), 200 * 8);
+    assert_int_equal(board_count(&b, EVENT_RETURN), 200 * 8);
+    board_close(&b);
+}
+
 /* TMU0 interrupts while main calls f; the handler runs with BL=1 and ends the run after 20 of them. */
 static const char interrupts[] =
     "main: mov.l l_vec,r0\n ldc r0,vbr\n mov #0,r8\n mov #0,r10\n"
@@ -471,6 +490,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(board__calls__every_event_arrives_and_the_result_is_the_same),
+        cmocka_unit_test(board__big_endian__every_event_arrives),
         cmocka_unit_test(interrupts__timer__each_gives_an_event_and_an_rte),
         cmocka_unit_test(interrupts__filter_auto__handler_is_excluded),
         cmocka_unit_test(exceptions__of_the_program__are_passed_on_and_recorded),
