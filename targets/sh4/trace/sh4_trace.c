@@ -43,6 +43,22 @@ static void note_event(struct sh4_trace *tr, enum event_kind kind, uint32_t pc, 
     sh4_trace_push(tr, &e);
 }
 
+/* Events were dropped after the last one in the ring. The agent's closing timestamp is from after the gap, so the
+ * loss is told before it: else what passed meanwhile would count for the function before the gap. */
+static void note_lost(struct sh4_trace *tr, uint32_t lost)
+{
+    struct event *last = tr->count ? &tr->queue[(tr->head + tr->count - 1) % TRACE_QUEUE] : NULL;
+    const struct event *before = tr->count > 1 ? &tr->queue[(tr->head + tr->count - 2) % TRACE_QUEUE] : NULL;
+    if (!last || !before || last->kind != EVENT_TIMESTAMP) {
+        note_event(tr, EVENT_LOST, 0, EVENT_CAUSE_RING_FULL, lost);
+        return;
+    }
+    struct event stamp = *last;
+    *last = (struct event){ .kind = EVENT_LOST, .cause = EVENT_CAUSE_RING_FULL, .amount = lost, .host_ns = stamp.host_ns,
+                            .c1 = before->c1, .c2 = before->c2, .flags = before->flags & (EVENT_HAS_C1 | EVENT_HAS_C2) };
+    sh4_trace_push(tr, &stamp);
+}
+
 /* ---- agent's words ---- */
 
 int sh4_trace_get(struct sh4_trace *tr, uint32_t offset, uint32_t *words, size_t n, struct err *err)
@@ -145,7 +161,7 @@ int sh4_trace_empty(struct sh4_trace *tr, struct err *err)
     if (lost) {
         tr->lost += lost;
         sh4_trace_decode_lost(&tr->dec, lost);
-        note_event(tr, EVENT_LOST, 0, EVENT_CAUSE_RING_FULL, lost);
+        note_lost(tr, lost);
     }
     tr->wire_bits += tck(tr->t) - before;
     tr->drains++;
