@@ -14,8 +14,12 @@ static int run_version(struct cli *cli, int argc, char **argv, struct err *err);
 static int run_help(struct cli *cli, int argc, char **argv, struct err *err);
 
 static const struct opt no_opts[] = { { NULL, 0, NULL, NULL, 0 } };
+static const struct opt version_opts[] = {
+    { "json", 0, NULL, "print one JSON document", 0 },
+    { NULL, 0, NULL, NULL, 0 },
+};
 static const struct command command_version = {
-    "version", "version", "print the version", no_opts, "Example:\n  probeprof version\n", run_version,
+    "version", "version [--json]", "print the version", version_opts, "Example:\n  probeprof version\n", run_version,
 };
 static const struct command command_help_cmd = {
     "help", "help [COMMAND]", "print help on a command", no_opts, "Example:\n  probeprof help run\n", run_help,
@@ -75,11 +79,23 @@ static void overview(FILE *out)
                  "\n`probeprof help COMMAND` tells more.\n");
 }
 
+static int take_json(void *ctx, int id, const char *value, struct err *err)
+{
+    (void)id;
+    (void)value;
+    (void)err;
+    *(bool *)ctx = true;
+    return 0;
+}
+
 static int run_version(struct cli *cli, int argc, char **argv, struct err *err)
 {
-    if (argc > 1)
-        return err_set(err, ERR_USAGE, "probeprof version", "version: unexpected argument '%s'", argv[1]);
-    fprintf(cli->out, "probeprof %s\n", PROBEPROF_VERSION);
+    bool json = false;
+    int ret = opts_parse(version_opts, argc, argv, take_json, &json, NULL, 0, err);
+    if (ret < 0)
+        return ret;
+    fprintf(cli->out, json ? "{\"schema\": \"probeprof.version/1\", \"version\": \"%s\"}\n" : "probeprof %s\n",
+            PROBEPROF_VERSION);
     return 0;
 }
 

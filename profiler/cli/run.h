@@ -53,6 +53,7 @@ struct run {
 
     enum run_phase phase;
     unsigned halted_ticks;  /* ticks in a row with the program stopped and no GDB there to deal with it */
+    unsigned gone_seen;     /* losses of the board that were told */
     bool abandon;           /* second Ctrl-C: no more waiting for the board */
     uint64_t begin_ns, end_ns; /* host clock */
     int64_t when;

@@ -206,12 +206,21 @@ static bool stopped_for_good(struct run *r, const struct pump_view *v)
     return r->halted_ticks >= 3;
 }
 
+static void tell_of_losses(struct run *r, const struct pump_view *v)
+{
+    if (v->gone == r->gone_seen)
+        return;
+    r->gone_seen = v->gone;
+    run_note(r, "the board does not answer: %s; trying again (%s)", v->why.what, *v->why.hint ? v->why.hint : "Ctrl-C ends it");
+}
+
 static void look_after_profile(struct run *r)
 {
     if (!r->has_pump || (r->phase != RUN_PROFILING && r->phase != RUN_ENDING && r->phase != RUN_BRIDGING))
         return;
     take_events(r);
     struct pump_view v = pump_look(&r->pump);
+    tell_of_losses(r, &v);
     if (r->phase == RUN_BRIDGING) {
         if (v.phase == PUMP_ARMED) /* monitor profile start */
             r->phase = RUN_PROFILING;

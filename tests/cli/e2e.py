@@ -157,6 +157,7 @@ class Usage(Folder):
         self.assertEqual({e["unit"] for e in events["events"]}, {"count", "cycles"})
         for name in ("elapsed-time", "icache-miss"):
             self.assertIn(name, run(["events"], cwd=self.dir).stdout)
+        self.assertIn("version", json.loads(run(["version", "--json"], cwd=self.dir).stdout))
         things = json.loads(run(["list", "--json"], cwd=self.dir).stdout)
         self.assertIn("sim", [d["name"] for d in things["drivers"]])
         self.assertLessEqual({"sh7750", "sh7091"}, {b["name"] for b in things["boards"]})
@@ -352,6 +353,39 @@ class Running(Folder):
                 preexec_fn=small_files)
         self.assertEqual(r.returncode, 1, r.stderr)
         self.assertEqual({n: h for n, h in hits(json.loads(r.stdout)).items() if n in PASS_HITS}, PASS_HITS)
+
+    def test_board_unplugged_is_told_and_the_profile_so_far_shown(self):
+        p = start(MISSION + ["--gdb", "off", "--json"], cwd=PROFEXAM, probe="sim:sh7750,fault=unplug@3000000")
+        self.assertIn("adapter", self.wait_for(p, "does not answer"))
+        p.send_signal(signal.SIGINT)
+        out, err = p.communicate(timeout=TIMEOUT)
+        self.assertEqual(p.returncode, 1, err)
+        self.assertIn("hint: ", err)
+        document = json.loads(out)
+        check_identities(self, document)
+        self.assertGreater(hits(document)["GetLastNode"], 0)
+
+    def test_second_ctrl_c_quits_at_once(self):
+        p = start(MISSION + ["--gdb", "off"], cwd=PROFEXAM)
+        self.wait_for(p, "profiling")
+        time.sleep(1)
+        began = time.monotonic()
+        while p.poll() is None and time.monotonic() - began < 30:
+            p.send_signal(signal.SIGINT)
+            time.sleep(0.005)
+        out, err = p.communicate(timeout=TIMEOUT)
+        self.assertIn(p.returncode, (0, 1, -signal.SIGINT), err)
+        self.assertIn("Ctrl-C again", err)
+
+    def test_live_policy_says_what_was_not_seen(self):
+        r = run(MISSION + ["--gdb", "off", "--passes", "2", "--policy", "live", "--json"], cwd=PROFEXAM)
+        self.assertEqual(r.returncode, 0, r.stderr)
+        document = json.loads(r.stdout)
+        check_identities(self, document)
+        self.assertGreater(document["coverage"]["lost"], 0)
+        self.assertGreater(document["coverage"]["lost_c1"], 0)
+        calls = sum(h for n, h in hits(document).items() if n in PASS_HITS)
+        self.assertLess(calls, 2 * sum(PASS_HITS.values()))
 
     def test_unwritable_output(self):
         r = run(MISSION + ["--passes", "1", "--gdb", "off", "--record", "/nowhere/r"], cwd=PROFEXAM)
