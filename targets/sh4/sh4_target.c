@@ -572,6 +572,11 @@ static int op_detach(struct target *target, struct err *err)
     struct sh4_target *t = sh4_of(target);
     if (t->state == TARGET_DETACHED || t->state == TARGET_GONE)
         return 0;
+    if (t->trace_vbr) {
+        int ret = t->ops.trace->disarm(target, err);
+        if (ret < 0)
+            return lost(t, err_prefix(err, ret, "detach"));
+    }
     /* A target that ran undisturbed is left alone: no patch, no channel, nothing to undo. */
     bool clean = !sh4_needs_hooks(t) && !t->hooks;
     if (t->state == TARGET_RUNNING && clean) {

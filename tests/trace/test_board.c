@@ -238,6 +238,31 @@ static void disarm__while_running__program_goes_on_clean(void **state)
     board_close(&b);
 }
 
+static void detach__while_armed_and_running__leaves_nothing_behind(void **state)
+{
+    (void)state;
+    static struct board b;
+    static struct asm_prog prog;
+    static uint8_t mem[65536];
+    struct err err = { .code = ERR_OK };
+    board_open(&b, &prog, "", endless);
+    board_arm(&b, &(struct trace_config){ .counter = { 0x23, 0x13 } });
+    board_resume(&b);
+    board_for(&b, 3000000);
+    assert_int_equal(b.t->ops->detach(b.t, &err), 0);
+    assert_int_equal(b.t->ops->attach(b.t, &err), 0);
+    board_halt(&b);
+    assert_int_equal(b.t->ops->read_mem(b.t, BOARD_TEXT, 0, mem, prog.len, &err), 0);
+    assert_memory_equal(mem, prog.code, prog.len);
+    uint32_t before = board_word(&b, 0xAC0E0000);
+    assert_int_equal(board_reg(&b, 19), 0); /* VBR is the program's */
+    board_resume(&b);
+    board_for(&b, 3000000);
+    board_halt(&b);
+    assert_true(board_word(&b, 0xAC0E0000) > before + 1000);
+    board_close(&b);
+}
+
 static void policy__live_with_a_small_ring__losses_are_counted(void **state)
 {
     (void)state;
@@ -497,6 +522,7 @@ int main(void)
         cmocka_unit_test(points__start_and_stop__bound_the_profile),
         cmocka_unit_test(memory__while_armed__shows_the_program_and_is_clean_after),
         cmocka_unit_test(disarm__while_running__program_goes_on_clean),
+        cmocka_unit_test(detach__while_armed_and_running__leaves_nothing_behind),
         cmocka_unit_test(policy__live_with_a_small_ring__losses_are_counted),
         cmocka_unit_test(session__lost__next_one_finds_and_undoes_its_patches),
         cmocka_unit_test(breakpoint__on_a_traced_call__stops_and_no_event_is_missed),
