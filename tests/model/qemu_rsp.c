@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <sys/wait.h>
@@ -33,6 +34,7 @@ static void exec_qemu(const char *gdb_option, bool big)
 {
     const char *name = big ? "qemu-system-sh4eb" : "qemu-system-sh4";
     int null = open("/dev/null", O_RDWR);
+    prctl(PR_SET_PDEATHSIG, SIGKILL); /* a test that is killed leaves no qemu behind */
     dup2(null, 0);
     dup2(null, 1);
     dup2(null, 2);
