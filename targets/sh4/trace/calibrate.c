@@ -10,6 +10,7 @@
 
 enum {
     ROUNDS = 32,       /* 64 events, 128 words of ring */
+    WIDE_WORDS = 6,
     RECORDS = 1024,    /* bytes */
     TABLES = 256,      /* bytes of the ring for the loop's own tables */
     ICACHE = 8192,
@@ -123,6 +124,28 @@ static int reset_ring(struct sh4_trace *tr, struct err *err)
     return sh4_trace_put(tr, sh4_trace_blob.save + 4 * SH4_TRACE_S_WPTR, words, ARRAY_LEN(words), err);
 }
 
+/* Adds up the loop's records; the first, counted from arming, is kept apart. It is a wide one when the loop's
+ * stack lies in another window than the last event's. False if a record is cut or of another kind. */
+static bool sum_records(const uint32_t *words, uint32_t n, uint32_t d[2], uint32_t first[2])
+{
+    d[0] = d[1] = 0;
+    for (uint32_t i = 0; i < n;) {
+        bool wide = words[i] >> 16 == SH4_TRACE_K_WIDE;
+        uint32_t len = wide ? WIDE_WORDS : 2;
+        if (n - i < len)
+            return false;
+        uint32_t delta[2] = { wide ? words[i + 1] : words[i + 1] >> 12, wide ? words[i + 2] : words[i + 1] & 0xFFF };
+        for (unsigned k = 0; k < 2; k++) {
+            if (i)
+                d[k] += delta[k];
+            else
+                first[k] = delta[k];
+        }
+        i += len;
+    }
+    return true;
+}
+
 /* One run. d: how far the counters went in the loop; traced also the first record's deltas. */
 static int run(struct sh4_trace *tr, uint32_t rounds, bool traced, uint32_t d[2], uint32_t first[2], struct err *err)
 {
@@ -157,13 +180,8 @@ static int run(struct sh4_trace *tr, uint32_t rounds, bool traced, uint32_t d[2]
         return err_set(err, ERR_PROTOCOL, "reset the target", "calibration left %u words of trace", n);
     if (ret == 0)
         ret = sh4_agent_read(t, tr->plan.ring, 4, words, n, err);
-    d[0] = d[1] = 0;
-    for (uint32_t i = 0; ret == 0 && i + 1 < n; i += 2) {
-        d[0] += i ? words[i + 1] >> 12 : 0;
-        d[1] += i ? words[i + 1] & 0xFFF : 0;
-    }
-    first[0] = words[1] >> 12;
-    first[1] = words[1] & 0xFFF;
+    if (ret == 0 && !sum_records(words, n, d, first))
+        return err_set(err, ERR_PROTOCOL, "reset the target", "calibration left a trace that makes no sense");
     return ret;
 }
 
