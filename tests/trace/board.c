@@ -5,14 +5,17 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
 #include "probe/base/bytes.h"
+#include "targets/sh4/agent/agent.h"
 #include "targets/sh4/model/board.h"
 #include "targets/sh4/regs.h"
 
 enum { REG_PC = 16, REG_SR = 22, SLICE_NS = 1000000 };
+#define RESIDENT 0x8C044000u
 
 static void check(int ret, const struct err *err, const char *what)
 {
@@ -77,6 +80,8 @@ void board_set_word(struct board *b, uint32_t addr, uint32_t value)
     check(b->t->ops->write_mem(b->t, addr, 4, v, 4, &err), &err, "write memory");
 }
 
+static void load(struct board *b, struct asm_prog *prog, bool big, const char *src);
+
 void board_open(struct board *b, struct asm_prog *prog, const char *options, const char *src)
 {
     static const struct sim_board_type *const boards[] = { &sh4_board_sh7750, &sh4_board_sh7091, NULL };
@@ -94,6 +99,54 @@ void board_open(struct board *b, struct asm_prog *prog, const char *options, con
     check(b->t->ops->reset(b->t, RESET_HALT, &err), &err, "reset");
     while (b->t->ops->state(b->t) != TARGET_HALTED || b->t->ops->poll(b->t, SLICE_NS, &stop, &err) > 0)
         ;
+    load(b, prog, big, src);
+}
+
+/* A boot ROM that puts the debug kernel into RAM, calls agent_init and waits with interrupts open. */
+static void write_rom(FILE *f)
+{
+    static struct asm_prog p;
+    static uint8_t rom[0x4000];
+    memset(&p, 0, sizeof p);
+    memset(rom, 0, sizeof rom);
+    asm_define(&p, "words", sh4_agent_ram.size / 4);
+    asm_define(&p, "agent", RESIDENT);
+    asm_text(&p, 0xA0000000,
+             "mov.l src,r1\n mov.l dst,r2\n mov.l len,r3\n l: mov.l @r1+,r0\n mov.l r0,@r2\n add #4,r2\n dt r3\n bf l\n"
+             "mov.l vbr,r0\n ldc r0,vbr\n mov.l dst,r0\n jsr @r0\n nop\n mov.l sp,r15\n mov.l psr,r0\n ldc r0,sr\n"
+             "wait: bra wait\n nop\n .align 2\n src: .long 0xA0001000\n dst: .long agent\n"
+             "len: .long words\n vbr: .long 0x8C030000\n sp: .long 0x8C100000\n psr: .long 0x40000000\n");
+    memcpy(rom, p.code, p.len);
+    sh4_agent_place(RESIDENT, false, rom + 0x1000);
+    assert_int_equal(fwrite(rom, 1, sizeof rom, f), sizeof rom);
+}
+
+void board_open_resident(struct board *b, struct asm_prog *prog, const char *src)
+{
+    static const struct sim_board_type *const boards[] = { &sh4_board_sh7750, NULL };
+    struct probe_config cfg = { .boards = boards };
+    struct sh4_options opt = { .allow_private = false };
+    struct err err = { .code = ERR_OK };
+    char path[] = "/tmp/sh4romXXXXXX", name[128];
+    int fd = mkstemp(path);
+    FILE *f = fdopen(fd, "wb");
+    assert_non_null(f);
+    write_rom(f);
+    fclose(f);
+    memset(b, 0, sizeof *b);
+    snprintf(name, sizeof name, "sim:sh7750,private=off,rom=%s", path);
+    check(probe_open(name, &cfg, &b->probe, &err), &err, "open");
+    unlink(path);
+    check(sh4_open(b->probe, &opt, &b->t, &err), &err, "sh4_open");
+    check(b->t->ops->attach(b->t, &err), &err, "attach");
+    board_for(b, 2000000);
+    board_halt(b);
+    load(b, prog, false, src);
+}
+
+static void load(struct board *b, struct asm_prog *prog, bool big, const char *src)
+{
+    struct err err = { .code = ERR_OK };
     b->prog = prog;
     memset(prog, 0, sizeof *prog);
     prog->big = big;

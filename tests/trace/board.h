@@ -24,6 +24,8 @@ struct board {
 /* board_open - board with `options` (text behind "sim:sh7750"), halted after reset with the program (asm.h
  * syntax; labels without '_' are functions) at BOARD_TEXT, pc there, BL=0, IMASK=0, caches on. */
 void board_open(struct board *b, struct asm_prog *prog, const char *options, const char *src);
+/* The same without private commands: the debug kernel is resident in RAM, everything goes by H-UDI interrupt. */
+void board_open_resident(struct board *b, struct asm_prog *prog, const char *src);
 void board_close(struct board *b);
 void board_arm(struct board *b, const struct trace_config *cfg); /* image is filled in */
 void board_resume(struct board *b);

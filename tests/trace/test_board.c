@@ -486,10 +486,26 @@ static void filter_shinobi__named_routine__is_left_out_with_what_it_calls(void *
     board_close(&b);
 }
 
-static void documented_features_only__trace_needs_no_private_command(void **state)
+static void resident__documented_features_only__every_event_arrives(void **state)
 {
     (void)state;
-    /* Halting and reading the ring go by the H-UDI interrupt while a trace is armed. */
+    static struct board b;
+    static struct asm_prog prog;
+    struct trace_status st;
+    board_open_resident(&b, &prog, nested);
+    board_arm(&b, &(struct trace_config){ .counter = { 0x23, 0x13 } });
+    board_run(&b, "m_end", 2000000000);
+    board_disarm(&b);
+    assert_int_equal(b.t->ops->trace->status(b.t, &st, NULL), 0);
+    print_message("  residue %u %u\n", st.agent_cost[0], st.agent_cost[1]);
+    assert_int_equal(board_count(&b, EVENT_CALL), 200 * 8);
+    assert_int_equal(board_count(&b, EVENT_RETURN), 200 * 8);
+    board_close(&b);
+}
+
+static void halts__many_while_events_come_fast__none_hurts_the_program(void **state)
+{
+    (void)state;
     static struct board b;
     static struct asm_prog prog;
     board_open(&b, &prog, "", endless);
@@ -529,7 +545,8 @@ int main(void)
         cmocka_unit_test(mixed__blocked_calls_longjmp_stacks_and_pointers__come_through),
         cmocka_unit_test(filter_calls__part_the_program_switches_off__is_taken_out),
         cmocka_unit_test(filter_shinobi__named_routine__is_left_out_with_what_it_calls),
-        cmocka_unit_test(documented_features_only__trace_needs_no_private_command),
+        cmocka_unit_test(resident__documented_features_only__every_event_arrives),
+        cmocka_unit_test(halts__many_while_events_come_fast__none_hurts_the_program),
         cmocka_unit_test(step__over_a_traced_call__lands_on_its_target),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
