@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "gdbstub/internal.h"
+#include "probe/base/nearest.h"
 
 enum { MAX_ARGS = 32, MAX_LINE = 1024 };
 
@@ -174,13 +175,13 @@ static int split(char *line, char **argv)
 static int no_such(const struct stub *stub, const char *word, struct err *err)
 {
     const struct monitor_command *const tables[] = { own, stub->cfg.monitor, stub->ops->monitor };
-    char near[128] = "";
-    size_t n = 0;
+    struct nearest near = { .wanted = word };
+    char hint[NEAREST_TEXT];
     for (size_t i = 0; i < ARRAY_LEN(tables); i++)
         for (const struct monitor_command *c = tables[i]; c && c->name; c++)
-            if (c->name[0] == word[0] && n < sizeof near)
-                n += (size_t)snprintf(near + n, sizeof near - n, " %s", c->name);
-    return err_set(err, ERR_NOT_FOUND, near[0] ? near + 1 : "monitor help lists them", "no monitor command %s", word);
+            nearest_offer(&near, c->name);
+    return err_set(err, ERR_NOT_FOUND, nearest_text(&near, "monitor help lists them", hint, sizeof hint),
+                   "no monitor command %s", word);
 }
 
 /* Words that change nothing; an observer may use them. */

@@ -3,28 +3,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "probe/base/util.h"
+#include "probe/base/nearest.h"
 
 enum { MAX_NAME = 32 };
-
-/* Edit distance of two short words, for "did you mean". */
-static unsigned distance(const char *a, const char *b)
-{
-    unsigned row[MAX_NAME + 1];
-    size_t la = strnlen(a, MAX_NAME), lb = strnlen(b, MAX_NAME);
-    for (size_t j = 0; j <= lb; j++)
-        row[j] = (unsigned)j;
-    for (size_t i = 1; i <= la; i++) {
-        unsigned diagonal = row[0];
-        row[0] = (unsigned)i;
-        for (size_t j = 1; j <= lb; j++) {
-            unsigned swap = diagonal + (a[i - 1] != b[j - 1]);
-            diagonal = row[j];
-            row[j] = MIN(swap, MIN(row[j], row[j - 1]) + 1);
-        }
-    }
-    return row[lb];
-}
 
 static int no_adapter(struct err *err)
 {
@@ -41,14 +22,14 @@ static int no_adapter(struct err *err)
 
 static int unknown_driver(const char *name, struct err *err)
 {
-    char near[128] = "", all[128] = "", hint[256];
+    struct nearest near = { .wanted = name };
+    char all[128] = "drivers: ", hint[NEAREST_TEXT];
     for (const struct probe_driver *const *d = probe_drivers(); *d; d++) {
-        char *list = distance(name, (*d)->name) <= 2 ? near : all;
-        size_t used = strlen(list);
-        snprintf(list + used, sizeof near - used, "%s%s", used ? ", " : "", (*d)->name);
+        size_t used = strlen(all);
+        snprintf(all + used, sizeof all - used, "%s%s", d == probe_drivers() ? "" : ", ", (*d)->name);
+        nearest_offer(&near, (*d)->name);
     }
-    snprintf(hint, sizeof hint, near[0] ? "did you mean %s?" : "drivers: %s", near[0] ? near : all);
-    return err_set(err, ERR_USAGE, hint, "no adapter driver \"%s\"", name);
+    return err_set(err, ERR_USAGE, nearest_text(&near, all, hint, sizeof hint), "no adapter driver \"%s\"", name);
 }
 
 int probe_open(const char *name, const struct probe_config *cfg, struct probe **out, struct err *err)

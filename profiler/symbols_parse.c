@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "profiler/nearest.h"
+#include "probe/base/nearest.h"
 #include "profiler/symbols_priv.h"
 
 enum { NAME_MAX_BYTES = 256, LINE_REACH = 20 };

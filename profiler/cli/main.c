@@ -8,7 +8,7 @@
 #include "probe/base/util.h"
 #include "profiler/cli/boards.h"
 #include "profiler/cli/command.h"
-#include "profiler/nearest.h"
+#include "probe/base/nearest.h"
 
 static int run_version(struct cli *cli, int argc, char **argv, struct err *err);
 static int run_help(struct cli *cli, int argc, char **argv, struct err *err);

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "probe/base/util.h"
-#include "profiler/nearest.h"
+#include "probe/base/nearest.h"
 
 static const struct opt *find_long(const struct opt *opts, const char *name, size_t len)
 {

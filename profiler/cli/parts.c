@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "probe/base/bytes.h"
-#include "profiler/nearest.h"
+#include "probe/base/nearest.h"
 #include "targets/sh4/sh4.h"
 
 static int open_sh4(const struct part *part, struct probe *probe, const struct part_options *opt,

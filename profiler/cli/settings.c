@@ -7,7 +7,7 @@
 #include "probe/base/log.h"
 #include "probe/base/util.h"
 #include "profiler/cli/conf.h"
-#include "profiler/nearest.h"
+#include "probe/base/nearest.h"
 
 const struct opt settings_opts[] = {
     { "probe", 'p', "P", "adapter: sim:sh7750, ... (probeprof list); PROBEPROF_PROBE names a default", SET_PROBE },

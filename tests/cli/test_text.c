@@ -13,7 +13,7 @@
 #include "probe/base/log.h"
 #include "probe/base/util.h"
 #include "profiler/cli/conf.h"
-#include "profiler/nearest.h"
+#include "probe/base/nearest.h"
 #include "profiler/cli/settings.h"
 
 static void edit_distance__pairs__count_edits(void **state)

@@ -1,6 +1,6 @@
 /* Nearest names: what to offer when the user mistyped one. */
-#ifndef PROFILER_NEAREST_H
-#define PROFILER_NEAREST_H
+#ifndef PROBE_BASE_NEAREST_H
+#define PROBE_BASE_NEAREST_H
 
 #include <stddef.h>
 

@@ -1,4 +1,4 @@
-#include "profiler/nearest.h"
+#include "probe/base/nearest.h"
 
 #include <ctype.h>
 #include <stdbool.h>
