@@ -633,7 +633,7 @@ static void monitor__words__reach_the_right_table(void **state)
     assert_string_equal(monitor(fx, fx->s, " echo  a \"b c\" d"), "Oecho|a|b c|d OK");
     assert_string_equal(monitor(fx, fx->s, "reset sideways"),
                         "Oreset: sideways is neither halt nor run\n  reset [halt|run]\n E16");
-    assert_string_equal(monitor(fx, fx->s, "ecko"), "Ono monitor command ecko\n  echo\n E02");
+    assert_string_equal(monitor(fx, fx->s, "ecko"), "Ono monitor command ecko\n  did you mean echo?\n E02");
     assert_string_equal(monitor(fx, fx->s, "fail"), "Othis never works\n  try something else\n E01");
     const char *help = monitor(fx, fx->s, "help");
     assert_non_null(strstr(help, "reset [halt|run]"));
