@@ -2,12 +2,12 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <poll.h>
 #include <semaphore.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/epoll.h>
 #include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>
@@ -193,7 +193,7 @@ static bool conn_flush(struct conn *c)
 static void conn_set_interest(struct conn *c)
 {
     const uint8_t *out;
-    uint32_t events = (session_pending(c->session, &out) ? EPOLLOUT : 0) | (c->in_pos == c->in_len ? EPOLLIN : 0);
+    uint32_t events = (session_pending(c->session, &out) ? POLLOUT : 0) | (c->in_pos == c->in_len ? POLLIN : 0);
     struct err err;
     if (events != c->events && worker_fd_set(c->server->cfg.worker, &c->wfd, events, &err) == 0)
         c->events = events;
@@ -272,7 +272,7 @@ static void adopt(void *ctx, struct target *t)
     struct err err;
     (void)t;
     c->wfd = (struct worker_fd){ .fd = c->fd, .ready = on_conn_ready, .ctx = c };
-    c->events = EPOLLIN;
+    c->events = POLLIN;
     if (!s->stub || session_open(s->stub, conn_peek, c, &c->session, &err) < 0 ||
         worker_fd_add(s->cfg.worker, &c->wfd, c->events, &err) < 0) {
         log_rsp(s, "gdb: connection from %s closed: %s", c->peer, s->stub ? err.what : "no memory for a stub");

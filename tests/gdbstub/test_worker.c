@@ -6,7 +6,7 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/epoll.h>
+#include <poll.h>
 #include <time.h>
 #include <unistd.h>
 #include <uv.h>
@@ -197,7 +197,7 @@ static void pipe_ready(void *ctx, struct target *t, uint32_t events)
     struct pipe_watch *p = ctx;
     char c;
     (void)t;
-    assert_true(events & EPOLLIN);
+    assert_true(events & POLLIN);
     assert_int_equal(read(p->wfd.fd, &c, 1), 1);
     atomic_fetch_add(&p->bytes, 1);
     if (c == 'q')
@@ -210,7 +210,7 @@ static void watch_pipe(void *ctx, struct target *t)
     (void)t;
     p->wfd.ready = pipe_ready;
     p->wfd.ctx = p;
-    assert_int_equal(worker_fd_add(p->fx->w, &p->wfd, EPOLLIN, NULL), 0);
+    assert_int_equal(worker_fd_add(p->fx->w, &p->wfd, POLLIN, NULL), 0);
 }
 
 static void worker__descriptor_becomes_ready__served_until_removed(void **state)
