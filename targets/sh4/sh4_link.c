@@ -1,8 +1,10 @@
 /* H-UDI over JTAG: commands, SDDR words, and the private status and ASERAM registers. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "probe/base/bytes.h"
+#include "probe/base/log.h"
 #include "probe/base/util.h"
 #include "targets/sh4/regs.h"
 #include "targets/sh4/sh4_priv.h"
@@ -135,6 +137,43 @@ int sh4_link_connect(struct sh4_link *l, struct err *err)
     return ret < 0 ? err_prefix(err, ret, "looking for the SH-4's H-UDI") : 0;
 }
 
+/* ---- --log wire ---- */
+
+enum { LOG_WORDS = 4 }; /* of a batch, each way */
+
+static bool logs_wire(const struct sh4_link *l) { return l->p->log && l->p->log->enabled & 1u << LOG_WIRE; }
+
+static const char *ti_name(unsigned ti)
+{
+    static const struct { unsigned ti; const char *name; } rows[] = {
+        { SH4_TI_STATUS, "status read" }, { SH4_TI_STATUS_END, "status read end" }, { SH4_TI_ASERAM_WRITE, "ASERAM write" },
+        { SH4_TI_RESET_NEGATE, "reset negate" }, { SH4_TI_RESET_ASSERT, "reset assert" }, { SH4_TI_BOOT, "ASE boot" },
+        { SH4_TI_INTERRUPT, "interrupt" }, { SH4_TI_BREAK, "ASE break" }, { SH4_TI_BYPASS, "bypass" },
+    };
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++)
+        if (rows[i].ti == ti)
+            return rows[i].name;
+    return "?";
+}
+
+static void words_text(const uint8_t *bytes, size_t n, char *buf, size_t cap)
+{
+    size_t used = 0;
+    for (size_t i = 0; i < MIN(n, (size_t)LOG_WORDS); i++)
+        used += (size_t)snprintf(buf + used, cap - used, " %08x", le32(bytes + 4 * i));
+    snprintf(buf + used, cap - used, "%s", n > LOG_WORDS ? " .." : "");
+}
+
+static void log_words(const struct sh4_link *l, size_t n)
+{
+    char out[LOG_WORDS * 9 + 8], in[LOG_WORDS * 9 + 8];
+    if (!logs_wire(l))
+        return;
+    words_text(l->tdi, n, out, sizeof out);
+    words_text(l->tdo, n, in, sizeof in);
+    log_msg(l->p->log, LOG_WIRE, "%s: DR %zu x 32 >%s <%s", l->p->name, n, out, in);
+}
+
 int sh4_link_command(struct sh4_link *l, unsigned ti, struct err *err)
 {
     uint8_t ir[2], seen[2] = { 0 };
@@ -145,6 +184,7 @@ int sh4_link_command(struct sh4_link *l, unsigned ti, struct err *err)
         if (ret < 0)
             return ret;
         l->ir = (int)ti;
+        log_msg(l->p->log, LOG_WIRE, "%s: IR > %s [%02x] < [%04x]", l->p->name, ti_name(ti), ti, le16(seen));
         /* Every IR scan begins with the captured ..01: a free check that the wire still answers. */
         if ((le16(seen) & 3) == 1)
             return 0;
@@ -166,6 +206,7 @@ static int words_batch(struct sh4_link *l, const uint32_t *out, uint32_t *in, si
         return ret;
     for (size_t i = 0; in && i < n; i++)
         in[i] = le32(l->tdo + 4 * i);
+    log_words(l, n);
     l->scans += n;
     return 0;
 }

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "probe/base/bytes.h"
+#include "probe/base/log.h"
 #include "probe/base/util.h"
 #include "targets/sh4/isa.h"
 #include "targets/sh4/regs.h"
@@ -327,6 +328,7 @@ static int ask_break(struct sh4_target *t, struct err *err)
 static int op_halt(struct target *target, struct err *err)
 {
     struct sh4_target *t = sh4_of(target);
+    log_msg(t->probe->log, LOG_TARGET, "%s: halt asked", t->probe->name);
     if (t->state == TARGET_HALTED)
         return 0;
     if (t->state != TARGET_RUNNING)
@@ -465,6 +467,8 @@ static int op_resume(struct target *target, const struct resume *given, struct e
 {
     struct sh4_target *t = sh4_of(target);
     struct resume copy = *given, *how = &copy;
+    log_msg(t->probe->log, LOG_TARGET, "%s: %s at %08x", t->probe->name,
+            how->kind == RESUME_CONTINUE ? "continue" : how->kind == RESUME_STEP ? "step" : "step in a range", t->pc);
     if (!sh4_is_halted(t, err, "resume"))
         return t->state == TARGET_GONE ? -ERR_NO_TARGET : -ERR_STATE;
     if (how->set_pc) {
@@ -517,6 +521,7 @@ static void use_ase(struct sh4_target *t)
 static int op_attach(struct target *target, struct err *err)
 {
     struct sh4_target *t = sh4_of(target);
+    log_msg(t->probe->log, LOG_TARGET, "%s: attach", t->probe->name);
     t->layout = NULL;
     t->halt_wanted = t->stop_pending = t->stepping = t->hooks = t->loaded = false;
     t->line_addr = 0;
@@ -570,6 +575,7 @@ static int clean_target(struct sh4_target *t, struct err *err)
 static int op_detach(struct target *target, struct err *err)
 {
     struct sh4_target *t = sh4_of(target);
+    log_msg(t->probe->log, LOG_TARGET, "%s: detach", t->probe->name);
     if (t->state == TARGET_DETACHED || t->state == TARGET_GONE)
         return 0;
     if (t->trace_vbr) {
@@ -645,6 +651,7 @@ static int reset_halt(struct sh4_target *t, struct err *err)
 static int op_reset(struct target *target, enum reset_mode mode, struct err *err)
 {
     struct sh4_target *t = sh4_of(target);
+    log_msg(t->probe->log, LOG_TARGET, "%s: reset %s", t->probe->name, mode == RESET_HALT ? "halt" : "run");
     if (t->state == TARGET_DETACHED || t->state == TARGET_GONE)
         return sh4_is_halted(t, err, "reset") ? 0 : t->state == TARGET_GONE ? -ERR_NO_TARGET : -ERR_STATE;
     if (mode == RESET_HALT && !t->opt.allow_private)

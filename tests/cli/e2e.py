@@ -326,6 +326,17 @@ class Running(Folder):
         r = run(["--no-load", "--gdb", "off"], cwd=PROFEXAM)
         self.assert_fails(r, 1, "does not run", "--load")
 
+    def test_log_shows_the_subjects_asked_for(self):
+        args = MISSION + ["--passes", "1", "--gdb", "off"]
+        wire = run(args + ["--log", "wire"], cwd=PROFEXAM).stderr
+        self.assertRegex(wire, r"(?m)^wire: sim:sh7750: IR > ASE boot \[80\] < \[")
+        self.assertRegex(wire, r"(?m)^wire: sim:sh7750: DR \d+ x 32 > [0-9a-f]{8}.* < [0-9a-f]{8}")
+        self.assertNotRegex(wire, r"(?m)^target: ")
+        target = run(args + ["--log", "target"], cwd=PROFEXAM).stderr
+        self.assertRegex(target, r"(?m)^target: sim:sh7750: reset halt$")
+        self.assertRegex(target, r"(?m)^target: sim:sh7750: detach$")
+        self.assertNotRegex(target, r"(?m)^wire: ")
+
     def test_port_taken(self):
         with socket.socket() as s:
             s.bind(("127.0.0.1", 0))
