@@ -258,6 +258,8 @@ static void on_signal(uv_signal_t *handle, int signum)
 {
     struct run *r = handle->data;
     (void)signum;
+    if (r->phase == RUN_BRIDGING) /* GDB may have started a profile since the last tick */
+        look_after_profile(r);
     if (r->phase == RUN_PROFILING) {
         run_note(r, "ending the profile (Ctrl-C again quits at once)");
         end_profile(r);
