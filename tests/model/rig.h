@@ -47,4 +47,16 @@ uint32_t rig_word(const struct rig *r, uint32_t addr); /* RAM, not the cache; an
 void rig_put(struct rig *r, uint32_t addr, uint32_t value);
 void rig_ubc(struct rig *r, uint32_t reg, uint32_t value);
 
+/* A cmocka test `name` that runs name_in(rig) on every way the core has of executing. */
+#define BOTH_MODES(name)                                                                             \
+    static void name(void **state)                                                                   \
+    {                                                                                                \
+        (void)state;                                                                                 \
+        for (int mode = 0; mode < RIG_NMODES; mode++) {                                              \
+            struct rig *r = rig_open((enum rig_mode)mode);                                           \
+            name##_in(r);                                                                            \
+            rig_close(r);                                                                            \
+        }                                                                                            \
+    }
+
 #endif

@@ -11,17 +11,6 @@
 #include "targets/sh4/regs.h"
 #include "tests/model/rig.h"
 
-#define BOTH_MODES(name)                                                                             \
-    static void name(void **state)                                                                   \
-    {                                                                                                \
-        (void)state;                                                                                 \
-        for (int mode = 0; mode < RIG_NMODES; mode++) {                                              \
-            struct rig *r = rig_open((enum rig_mode)mode);                                           \
-            name##_in(r);                                                                            \
-            rig_close(r);                                                                            \
-        }                                                                                            \
-    }
-
 enum { BARA = 0xFF200000, BAMRA = 0xFF200004, BBRA = 0xFF200008, BARB = 0xFF20000C, BAMRB = 0xFF200010, BBRB = 0xFF200014,
        BDRB = 0xFF200018, BDMRB = 0xFF20001C, BRCR = 0xFF200020 };
 enum { BBR_FETCH = 0x14, BBR_READ = 0x24, BBR_WRITE = 0x28, BBR_RW = 0x2C, BRCR_PCBA = 1 << 10, BRCR_PCBB = 1 << 6,

@@ -11,17 +11,6 @@
 #include "targets/sh4/isa.h"
 #include "tests/model/rig.h"
 
-#define BOTH_MODES(name)                                                                             \
-    static void name(void **state)                                                                   \
-    {                                                                                                \
-        (void)state;                                                                                 \
-        for (int mode = 0; mode < RIG_NMODES; mode++) {                                              \
-            struct rig *r = rig_open((enum rig_mode)mode);                                           \
-            name##_in(r);                                                                            \
-            rig_close(r);                                                                            \
-        }                                                                                            \
-    }
-
 static void check_entry(struct rig *r, uint32_t code, uint32_t spc, uint32_t ssr)
 {
     assert_int_equal(r->cpu.ccn.expevt, code);

@@ -10,17 +10,6 @@
 #include "probe/base/util.h"
 #include "tests/model/rig.h"
 
-#define BOTH_MODES(name)                                                                             \
-    static void name(void **state)                                                                   \
-    {                                                                                                \
-        (void)state;                                                                                 \
-        for (int mode = 0; mode < RIG_NMODES; mode++) {                                              \
-            struct rig *r = rig_open((enum rig_mode)mode);                                           \
-            name##_in(r);                                                                            \
-            rig_close(r);                                                                            \
-        }                                                                                            \
-    }
-
 enum { OLD = 0x01D, CACHED = 0x8C020000 };
 
 /* Starts in P2, writes CCR, runs `body` in P1 with r1 = 0x8C020000 (cached), r2 = its P2 alias, r3 = 0x1D. */
