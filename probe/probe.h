@@ -7,7 +7,9 @@
 
 #include "probe/base/err.h"
 #include "probe/base/log.h"
+#include "probe/bdc.h"
 #include "probe/jtag.h"
+#include "probe/pdo.h"
 
 struct sim_board_type;
 
@@ -31,6 +33,8 @@ struct probe_driver {
     int (*open)(const struct probe_config *cfg, struct probe **out, struct err *err);
     void (*close)(struct probe *p); /* NULL is fine; also after a failed transfer */
     const struct jtag_ops *jtag;    /* NULL: this adapter has no JTAG */
+    const struct bdc_ops *bdc;      /* NULL: this adapter has no BDC */
+    const struct pdo_ops *pdo;      /* NULL: this adapter cannot capture PDO */
 };
 
 /* One open adapter. Drivers embed it as first member of their own struct. */

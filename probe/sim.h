@@ -6,13 +6,28 @@
 #ifndef PROBE_SIM_H
 #define PROBE_SIM_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "probe/base/err.h"
 #include "probe/base/log.h"
+#include "probe/pdo.h"
 
 struct sim_board;
+
+/* One stretch of the BKGD line as the adapter makes it. The line is pulled up: released, it is high unless the
+ * target drives it low. */
+enum bkgd_drive { BKGD_RELEASED, BKGD_LOW, BKGD_HIGH };
+enum bkgd_until { BKGD_TIME, BKGD_FALL, BKGD_RISE }; /* ends after ns, or earlier when the target makes that edge */
+struct bkgd_stretch {
+    enum bkgd_drive drive;
+    enum bkgd_until until;
+    uint64_t ns;      /* length, or the most it may take */
+    uint64_t took_ns; /* out */
+    bool level;       /* out: line level at the end */
+    bool met;         /* out: the edge came (BKGD_FALL, BKGD_RISE) */
+};
 
 struct sim_board_type {
     const char *name; /* "sh7750": --probe sim:sh7750 */
@@ -33,6 +48,13 @@ struct sim_board_type {
     /* Lets ns of virtual time pass with TCK still. */
     int (*advance)(struct sim_board *b, uint64_t ns, struct err *err);
     uint64_t (*now_ns)(struct sim_board *b);
+    /* Boards with a BKGD pin instead of JTAG (clock and set_tck_hz are NULL then): makes the n stretches one after
+     * another; virtual time advances by what they took. set_pins and get_pins then take enum bdc_pin. */
+    int (*bkgd)(struct sim_board *b, struct bkgd_stretch *s, size_t n, struct err *err);
+    /* PDO and PDOCLK pins, NULL without. on: keep their edges (bounded; what does not fit is counted). Ticks are ps.
+     * take: moves up to cap edges out, *lost = dropped since the last call. */
+    int (*pdo_capture)(struct sim_board *b, bool on);
+    size_t (*pdo_take)(struct sim_board *b, pdo_edge *out, size_t cap, uint64_t *lost);
 };
 
 struct sim_board {
