@@ -256,7 +256,6 @@ static int run_displaced(struct sh4_target *t, uint16_t insn, struct err *err)
 {
     uint32_t words[D_WORDS] = { 0 }, at, arg[3] = { t->r15, 0, 0 };
     uint32_t sgr = t->sgr, vbr = t->prog_vbr, dbr = t->prog_dbr;
-    bool own = t->own_spc;
     int ret = sh4_fpu_store(t, err);
     if (ret == 0)
         ret = sh4_sync_written(t, err);
@@ -298,8 +297,65 @@ static int run_displaced(struct sh4_target *t, uint16_t insn, struct err *err)
     t->sgr = sgr;
     t->prog_vbr = vbr;
     t->prog_dbr = dbr;
-    t->own_spc = own;
+    t->own_spc = true; /* the instruction had them and may have set them: what runs next must find them */
     return 0;
+}
+
+static int step_load(struct sh4_target *t, uint32_t addr, unsigned width, uint32_t *v, struct err *err)
+{
+    uint8_t b[4];
+    int ret = sh4_read_mem(&t->base, addr, width, b, width, err);
+    if (ret == 0)
+        *v = width == 4 ? get32(b, t->base.big_endian) : (uint32_t)(int16_t)get16(b, t->base.big_endian);
+    return ret;
+}
+
+/* The instructions that touch what the agent holds in its hands: SR, VBR, DBR, PC. 1 if it was one. */
+static int step_emulated(struct sh4_target *t, uint16_t insn, struct err *err)
+{
+    uint32_t addr, *rn = sh4_reg_r(t, insn >> 8 & 15), v = 0;
+    uint32_t *special;
+    int ret;
+    if (sh4_pc_relative(insn, t->pc, &addr)) {
+        if (insn >> 12 == 0xC) {
+            *sh4_reg_r(t, 0) = addr;
+            return 1;
+        }
+        ret = step_load(t, addr, insn >> 12 == 9 ? 2 : 4, rn, err);
+        return ret < 0 ? ret : 1;
+    }
+    switch (insn & 0xF0FF) {
+    case 0x400E: case 0x4007: special = &t->sr; break;
+    case 0x402E: case 0x4027: case 0x0022: case 0x4023: special = &t->prog_vbr; break;
+    case 0x40FA: case 0x40F6: case 0x00FA: case 0x40F2: special = &t->prog_dbr; break;
+    case 0x003A: case 0x4032: special = &t->sgr; break;
+    default: return insn == 0x001B; /* SLEEP with BL=1 would wait for a reset or NMI: stepped over */
+    }
+    uint32_t mask = special == &t->sr ? SH4_SR_WRITABLE : 0xFFFFFFFFu;
+    switch (insn & 0xF00F) {
+    case 0x400E: case 0x400A: /* LDC Rm */
+        *special = *rn & mask;
+        return 1;
+    case 0x4007: case 0x4006: /* LDC.L @Rm+ */
+        ret = step_load(t, *rn, 4, &v, err);
+        if (ret < 0)
+            return ret;
+        *rn += 4;
+        *special = v & mask;
+        return 1;
+    case 0x0002: case 0x000A: /* STC Rn */
+        *rn = *special;
+        return 1;
+    default: { /* STC.L @-Rn */
+        uint8_t b[4];
+        put32(b, *special, t->base.big_endian);
+        ret = sh4_write_mem(&t->base, *rn - 4, 4, b, 4, err);
+        if (ret < 0)
+            return ret;
+        *rn -= 4;
+        return 1;
+    }
+    }
 }
 
 static bool taken(const struct sh4_target *t, uint16_t insn)
@@ -334,7 +390,9 @@ static int step_branch(struct sh4_target *t, uint16_t insn, const struct sh4_flo
                        "the slot at %08x raises an exception while SR.BL=1, which resets the CPU", pc + 2);
     t->sr = after;
     if (slot != 0x0009) {
-        ret = run_displaced(t, slot, err);
+        ret = step_emulated(t, slot, err);
+        if (ret == 0)
+            ret = run_displaced(t, slot, err);
         if (ret < 0)
             return ret;
         uint32_t kept = REG_MASK(SH4_SR_BL) | REG_MASK(SH4_SR_MD);
@@ -342,62 +400,6 @@ static int step_branch(struct sh4_target *t, uint16_t insn, const struct sh4_flo
     }
     t->pc = next;
     return 0;
-}
-
-static int step_load(struct sh4_target *t, uint32_t addr, unsigned width, uint32_t *v, struct err *err)
-{
-    uint8_t b[4];
-    int ret = sh4_read_mem(&t->base, addr, width, b, width, err);
-    if (ret == 0)
-        *v = width == 4 ? get32(b, t->base.big_endian) : (uint32_t)(int16_t)get16(b, t->base.big_endian);
-    return ret;
-}
-
-/* The instructions that touch what the agent holds in its hands: SR, VBR, DBR, PC. 1 if it was one. */
-static int step_emulated(struct sh4_target *t, uint16_t insn, struct err *err)
-{
-    uint32_t addr, *rn = sh4_reg_r(t, insn >> 8 & 15), v = 0;
-    uint32_t *special = NULL;
-    int ret;
-    if (sh4_pc_relative(insn, t->pc, &addr)) {
-        if (insn >> 12 == 0xC) {
-            *sh4_reg_r(t, 0) = addr;
-            return 1;
-        }
-        ret = step_load(t, addr, insn >> 12 == 9 ? 2 : 4, rn, err);
-        return ret < 0 ? ret : 1;
-    }
-    switch (insn & 0xF0FF) {
-    case 0x400E: case 0x4007: special = &t->sr; break;
-    case 0x402E: case 0x4027: case 0x0022: case 0x4023: special = &t->prog_vbr; break;
-    case 0x40FA: case 0x40F6: case 0x00FA: case 0x40F2: special = &t->prog_dbr; break;
-    default: return insn == 0x001B; /* SLEEP with BL=1 would wait for a reset or NMI: stepped over */
-    }
-    uint32_t mask = special == &t->sr ? SH4_SR_WRITABLE : 0xFFFFFFFFu;
-    switch (insn & 0xF00F) {
-    case 0x400E: case 0x400A: /* LDC Rm */
-        *special = *rn & mask;
-        return 1;
-    case 0x4007: case 0x4006: /* LDC.L @Rm+ */
-        ret = step_load(t, *rn, 4, &v, err);
-        if (ret < 0)
-            return ret;
-        *rn += 4;
-        *special = v & mask;
-        return 1;
-    case 0x0002: case 0x000A: /* STC Rn */
-        *rn = *special;
-        return 1;
-    default: { /* STC.L @-Rn */
-        uint8_t b[4];
-        put32(b, *special, t->base.big_endian);
-        ret = sh4_write_mem(&t->base, *rn - 4, 4, b, 4, err);
-        if (ret < 0)
-            return ret;
-        *rn -= 4;
-        return 1;
-    }
-    }
 }
 
 static int step_with_bl(struct sh4_target *t, struct err *err)

@@ -63,6 +63,8 @@ static const struct walk walks[] = {
       0x70000000, { "a", "b", "c", "d", "e" }, { { 3, 8 }, { R_SPC, 8 } } },
     { "BL: vbr", "start: mov.l lit,r0\n a: ldc r0,vbr\n b: stc vbr,r1\n c: nop\n .align 2\n lit: .long 0x8C030000", 0x70000000,
       { "a", "b", "c" }, { { 1, 0x8C030000 }, { R_VBR, 0x8C030000 } } },
+    { "BL: vbr in slots", "start: mov.l lit,r1\n a: bsr f\n ldc r1,vbr\n n: nop\n f: rts\n stc vbr,r7\n .align 2\n lit: .long 0x8C030000",
+      0x70000000, { "a", "f", "n" }, { { 7, 0x8C030000 }, { R_VBR, 0x8C030000 } } },
     { "BL: memory", "start: mov.l lit,r1\n a: mov.l r1,@r1\n b: mov.l @r1,r2\n c: nop\n .align 2\n lit: .long 0x8C020000",
       0x70000000, { "a", "b", "c" }, { { 2, 0x8C020000 } } },
     { "BL cleared", "start: mov.l lit,r0\n a: ldc r0,sr\n b: nop\n c: nop\n .align 2\n lit: .long 0x40000000", 0x70000000,
@@ -188,6 +190,54 @@ static void range__endless__a_halt_gets_through(void **state)
     board_close(b);
 }
 
+/* Programs that begin with SR.BL=1 and end at `e` with BL=0 and a software breakpoint. */
+#define REST "\n mov #9,r5\n e: bra e\n nop\n"
+static const struct { const char *name, *program; unsigned steps; } releases[] = {
+    { "rte by ldc", "start: mov.l lit,r1\n ldc r1,spc\n ldc r2,ssr\n rte\n mov #7,r3\n .align 2\n lit: .long main\n"
+                    "main: stc ssr,r6" REST, 6 },
+    { "rte by ldc.l", "start: mova lit,r0\n ldc.l @r0+,spc\n stc spc,r4\n ldc.l @r0+,ssr\n rte\n stc ssr,r3\n .align 2\n"
+                      "lit: .long main\n .long 0x400000F0\n main: nop" REST, 6 },
+    { "ldc sr", "start: mov #3,r1\n stc sr,r0\n stc.l ssr,@-r15\n mov.l lit,r3\n and r3,r0\n ldc r0,sr\n nop" REST
+                ".align 2\n lit: .long 0x6FFFFFFF\n", 8 },
+    { "stack and a call", "start: mov.l r2,@-r15\n stc.l sr,@-r15\n stc dbr,r0\n bsr f\n add #4,r15\n ldc.l @r15+,sr\n nop" REST
+                          "f: sts.l pr,@-r15\n mov #16,r1\n ldc r1,spc\n stc spc,r4\n lds.l @r15+,pr\n rts\n ldc r15,gbr\n", 12 },
+};
+
+static void end_of_release(size_t row, const char *spec, unsigned steps, uint32_t regs[25])
+{
+    struct board *b = board_start(spec, releases[row].program);
+    set_reg(b, R_SR, 0x700000F0);
+    set_reg(b, R_R0B1 + 2, 0x600000F0);
+    MUST(b, b->t->ops->insert_bp(b->t, BP_SOFT, label(b, "e"), 2, &b->err));
+    for (unsigned n = 0; n < steps; n++)
+        assert_int_equal(step(b).reason, STOP_STEP);
+    cont(b);
+    struct target_stop s = wait_stop(b);
+    assert_int_equal(s.reason, STOP_SWBREAK);
+    assert_int_equal(s.pc, label(b, "e"));
+    assert_int_equal(get_reg(b, 5), 9);
+    for (unsigned r = 0; r < 25; r++)
+        regs[r] = get_reg(b, r);
+    board_close(b);
+}
+
+/* Whatever the steps did on the host's side, the rest runs natively and ends with the same registers. */
+static void step__bl_code_then_continue__ends_as_if_never_stepped(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(releases); i++) {
+        print_message("  %s\n", releases[i].name);
+        uint32_t plain[25], stepped[25];
+        end_of_release(i, "sh7750", 0, plain);
+        for (unsigned k = 1; k <= releases[i].steps; k++) {
+            end_of_release(i, k % 2 ? "sh7750" : "sh7750,be", k, stepped);
+            for (unsigned r = 0; r < 25; r++)
+                if (stepped[r] != plain[r])
+                    fail_msg("after %u steps register %u is %08x, else %08x", k, r, stepped[r], plain[r]);
+        }
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -195,6 +245,7 @@ int main(void)
         cmocka_unit_test(step__big_endian__the_same),
         cmocka_unit_test(step__through_a_handler__returns_to_the_interrupted_code),
         cmocka_unit_test(resume__at_a_handlers_first_instruction__the_handler_works),
+        cmocka_unit_test(step__bl_code_then_continue__ends_as_if_never_stepped),
         cmocka_unit_test(range__a_loop__runs_in_the_agent_until_it_is_left),
         cmocka_unit_test(range__a_breakpoint_inside__stops_there),
         cmocka_unit_test(range__endless__a_halt_gets_through),
