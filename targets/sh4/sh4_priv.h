@@ -121,6 +121,11 @@ struct sh4_target {
     uint32_t range_lo, range_hi;
     bool caught;           /* stopped at an exception before its handler; continue delivers it */
 
+    bool crawling;         /* it "runs" with BL=1 and breakpoints: the host steps it at every poll */
+    uint64_t crawl_steps;
+    bool was_reset;        /* found to have reset itself; it is being halted to say so */
+    uint64_t reset_look_ns;
+
     /* breakpoints */
     struct sh4_patch patch[SH4_MAX_SOFT_BREAKS];
     size_t npatches;
@@ -248,6 +253,18 @@ int sh4_set_image(struct target *t, const struct image *image, struct err *err);
 int sh4_sync_written(struct sh4_target *t, struct err *err);
 int sh4_step_start(struct sh4_target *t, struct err *err);  /* 1: done already (stop set), 0: runs */
 int sh4_leave(struct sh4_target *t, uint32_t lo, uint32_t hi, uint32_t step_pc, struct err *err); /* resume the agent's program */
+void sh4_stop_is(struct sh4_target *t, enum stop_reason reason, int signal);
+int sh4_run_freely(struct sh4_target *t, struct err *err);
+/* ---- SR.BL=1 and breakpoints (sh4_bl.c) ---- */
+/* Runs on from where the host says: freely, or crawling if a breakpoint could be met with BL=1. */
+int sh4_let_go(struct sh4_target *t, struct err *err);
+/* Steps until end_ns, a stop (1), or BL=0, from where it runs freely (0, t->crawling false). */
+int sh4_crawl(struct sh4_target *t, uint64_t end_ns, struct target_stop *stop, struct err *err);
+/* 1 if the running CPU has reset itself since the resume (t->was_reset is set); looks once in a while only. */
+int sh4_reset_seen(struct sh4_target *t, struct err *err);
+/* The same after a step with BL=1 that did not come back: then the CPU runs, and t->state says so. */
+int sh4_reset_in_step(struct sh4_target *t, struct err *err);
+void sh4_stop_was_reset(struct sh4_target *t); /* halted again: the stop to report */
 int sh4_counters_arm(struct target *t, const uint16_t code[2], struct err *err);
 int sh4_counters_read(struct target *t, struct counter_values *out, struct err *err);
 bool sh4_is_halted(struct sh4_target *t, struct err *err, const char *what);

@@ -73,7 +73,7 @@ static const char *exception_name(uint32_t expevt)
     }
 }
 
-static void stop_is(struct sh4_target *t, enum stop_reason reason, int signal)
+void sh4_stop_is(struct sh4_target *t, enum stop_reason reason, int signal)
 {
     memset(&t->stop, 0, sizeof t->stop);
     t->stop.reason = reason;
@@ -86,11 +86,11 @@ static void stop_semihosting(struct sh4_target *t)
 {
     uint32_t number = *sh4_reg_r(t, 4);
     if (number == 1) {
-        stop_is(t, STOP_EXIT, 0);
+        sh4_stop_is(t, STOP_EXIT, 0);
         t->stop.exit_status = (int)(*sh4_reg_r(t, 5) & 0xFF);
         return;
     }
-    stop_is(t, STOP_SYSCALL, SIGNAL_TRAP);
+    sh4_stop_is(t, STOP_SYSCALL, SIGNAL_TRAP);
     t->stop.syscall.number = number;
     for (unsigned i = 0; i < 3; i++)
         t->stop.syscall.arg[i] = *sh4_reg_r(t, 5 + i);
@@ -104,9 +104,9 @@ static int classify_trapa(struct sh4_target *t)
     if (number == (SH4_BREAK_INSN & 0xFF)) {
         if ((p && p->in_memory) || t->leftover) { /* a lost session's breakpoint: its instruction is still to come */
             t->pc -= 2;
-            stop_is(t, STOP_SWBREAK, SIGNAL_TRAP);
+            sh4_stop_is(t, STOP_SWBREAK, SIGNAL_TRAP);
         } else {
-            stop_is(t, STOP_SIGNAL, SIGNAL_TRAP);
+            sh4_stop_is(t, STOP_SIGNAL, SIGNAL_TRAP);
             strcpy(t->stop.text, "TRAPA #32 compiled into the program");
         }
         return 1;
@@ -117,14 +117,14 @@ static int classify_trapa(struct sh4_target *t)
     }
     if (t->catch_mask >> (SH4_EXP_TRAPA >> 5) & 1) {
         t->caught = true;
-        stop_is(t, STOP_SIGNAL, SIGNAL_TRAP);
+        sh4_stop_is(t, STOP_SIGNAL, SIGNAL_TRAP);
         snprintf(t->stop.text, sizeof t->stop.text, "TRAPA #%u", (unsigned)number);
         return 1;
     }
     bool stepped = t->stepping && !t->step_then_go;
     sh4_enter_handler(t);
     if (stepped)
-        stop_is(t, STOP_STEP, SIGNAL_TRAP);
+        sh4_stop_is(t, STOP_STEP, SIGNAL_TRAP);
     return stepped;
 }
 
@@ -138,17 +138,17 @@ static int classify_user_break(struct sh4_target *t)
         if (!match[n] || !c->used || (n == 0 && t->stepping))
             continue;
         if (c->kind == BP_HARD) {
-            stop_is(t, STOP_HWBREAK, SIGNAL_TRAP);
+            sh4_stop_is(t, STOP_HWBREAK, SIGNAL_TRAP);
             return 1;
         }
-        stop_is(t, STOP_WATCH, SIGNAL_TRAP);
+        sh4_stop_is(t, STOP_WATCH, SIGNAL_TRAP);
         t->stop.watch_addr = c->addr;
         t->stop.watch_kind = c->kind;
         return 1;
     }
     if (stepped && t->step_then_go)
         return 0;
-    stop_is(t, STOP_STEP, SIGNAL_TRAP);
+    sh4_stop_is(t, STOP_STEP, SIGNAL_TRAP);
     return 1;
 }
 
@@ -161,14 +161,14 @@ static int classify_exception(struct sh4_target *t)
         return classify_trapa(t);
     if (t->catch_mask >> (expevt >> 5 & 31) & 1) {
         t->caught = true;
-        stop_is(t, STOP_SIGNAL, signal_of(expevt));
+        sh4_stop_is(t, STOP_SIGNAL, signal_of(expevt));
         snprintf(t->stop.text, sizeof t->stop.text, "%s (EXPEVT %03x)", exception_name(expevt), (unsigned)expevt);
         return 1;
     }
     bool stepped = t->stepping && !t->step_then_go;
     sh4_enter_handler(t);
     if (stepped)
-        stop_is(t, STOP_STEP, SIGNAL_TRAP);
+        sh4_stop_is(t, STOP_STEP, SIGNAL_TRAP);
     return stepped;
 }
 
@@ -213,7 +213,7 @@ static int take_over(struct sh4_target *t, struct err *err)
         return ret;
     if (t->save[SH4_SAVE_KIND] == SH4_ENTRY_EXCEPTION)
         return classify_exception(t);
-    stop_is(t, STOP_REQUEST, SIGNAL_INT);
+    sh4_stop_is(t, STOP_REQUEST, SIGNAL_INT);
     if (REG_GET(t->sr, SH4_SR_BL))
         strcpy(t->stop.text, "halted with SR.BL=1: SPC, SSR and SGR of the running handler are lost");
     return 1;
@@ -233,7 +233,7 @@ static int end_step(struct sh4_target *t, struct err *err)
 
 /* ---- run control ---- */
 
-static int run_freely(struct sh4_target *t, struct err *err)
+int sh4_run_freely(struct sh4_target *t, struct err *err)
 {
     int ret = sh4_ubc_program(t, false, err);
     return ret < 0 ? ret : sh4_leave(t, 0, 0, 0, err);
@@ -246,17 +246,21 @@ static int settle(struct sh4_target *t, struct target_stop *stop, struct err *er
     if (is_stop < 0)
         return is_stop;
     if (is_stop && t->halt_wanted && t->stop.reason == STOP_STEP && t->pc >= t->range_lo && t->pc < t->range_hi)
-        stop_is(t, STOP_REQUEST, SIGNAL_INT); /* the agent left the range step because it was asked to */
+        sh4_stop_is(t, STOP_REQUEST, SIGNAL_INT); /* the agent left the range step because it was asked to */
     int ret = end_step(t, err);
     t->step_then_go = false;
     if (ret < 0)
         return ret;
+    if (t->was_reset) {
+        sh4_stop_was_reset(t);
+        is_stop = 1;
+    }
     if (t->halt_wanted && !is_stop) {
-        stop_is(t, STOP_REQUEST, SIGNAL_INT);
+        sh4_stop_is(t, STOP_REQUEST, SIGNAL_INT);
         is_stop = 1;
     }
     if (!is_stop) {
-        ret = run_freely(t, err);
+        ret = sh4_let_go(t, err);
         return ret < 0 ? ret : 0;
     }
     t->halt_wanted = false;
@@ -337,7 +341,7 @@ static int op_halt(struct target *target, struct err *err)
         return 0;
     t->halt_wanted = true;
     t->halt_since_ns = now(t);
-    return lost(t, ask_break(t, err));
+    return t->crawling ? 0 : lost(t, ask_break(t, err));
 }
 
 static int halt_failed(struct sh4_target *t, struct err *err)
@@ -377,11 +381,26 @@ static int seen_halted(struct sh4_target *t, struct err *err)
     return ret;
 }
 
+/* The CPU is on its own way since it reset itself: it is caught there, as if asked to. */
+static int halt_the_reset(struct sh4_target *t, struct err *err)
+{
+    t->halt_wanted = true;
+    t->halt_since_ns = now(t);
+    return ask_break(t, err);
+}
+
 static int poll_running(struct sh4_target *t, uint64_t max_ns, struct target_stop *stop, struct err *err)
 {
     uint64_t end = now(t) + max_ns, slice = 5000;
     for (;;) {
-        int ret = seen_halted(t, err);
+        int ret = t->crawling ? sh4_crawl(t, end, stop, err) : 0;
+        if (ret || t->crawling)
+            return ret;
+        ret = seen_halted(t, err);
+        if (ret == 0)
+            ret = MIN(sh4_reset_seen(t, err), 0);
+        if (ret == 0 && t->was_reset && !t->halt_wanted)
+            ret = halt_the_reset(t, err);
         if (ret < 0)
             return ret;
         if (ret > 0) {
@@ -421,10 +440,15 @@ static int op_poll(struct target *target, uint64_t max_ns, struct target_stop *s
 /* A step that was done on the host's side is a stop at once. */
 static int step(struct sh4_target *t, struct err *err)
 {
-    int ret = sh4_step_start(t, err);
+    struct err why = { .code = ERR_OK };
+    int ret = sh4_step_start(t, &why);
+    if (ret == -ERR_TIMEOUT && REG_GET(t->sr, SH4_SR_BL) && sh4_reset_in_step(t, NULL) > 0)
+        return halt_the_reset(t, err);
+    if (ret < 0 && err)
+        *err = why;
     if (ret <= 0)
         return ret;
-    stop_is(t, STOP_STEP, SIGNAL_TRAP);
+    sh4_stop_is(t, STOP_STEP, SIGNAL_TRAP);
     t->stop_pending = true;
     return 0;
 }
@@ -441,7 +465,7 @@ static int range_with_bl(struct sh4_target *t, const struct resume *how, struct 
         if (t->pc < how->range_lo || t->pc >= how->range_hi || sh4_patch_at(t, t->pc))
             break;
     }
-    stop_is(t, sh4_patch_at(t, t->pc) ? STOP_SWBREAK : STOP_STEP, SIGNAL_TRAP);
+    sh4_stop_is(t, sh4_patch_at(t, t->pc) ? STOP_SWBREAK : STOP_STEP, SIGNAL_TRAP);
     t->stop_pending = true;
     return 0;
 }
@@ -452,15 +476,15 @@ static int go_on(struct sh4_target *t, struct err *err)
     bool hard = false;
     for (unsigned n = 0; n < SH4_UBC_CHANNELS; n++)
         hard = hard || (t->ubc[n].used && t->ubc[n].kind == BP_HARD && t->ubc[n].addr == t->pc);
-    if (!p && !hard)
-        return run_freely(t, err);
+    if ((!p && !hard) || REG_GET(t->sr, SH4_SR_BL)) /* the crawl begins with a step */
+        return sh4_let_go(t, err);
     /* Standing on a breakpoint: off it with one step, the rest freely. */
     t->step_then_go = true;
     int ret = sh4_step_start(t, err);
     if (ret <= 0)
         return ret;
     t->step_then_go = false;
-    return run_freely(t, err);
+    return sh4_let_go(t, err);
 }
 
 static int op_resume(struct target *target, const struct resume *given, struct err *err)
@@ -476,7 +500,8 @@ static int op_resume(struct target *target, const struct resume *given, struct e
         t->caught = false;
     }
     t->alias_set = 0;
-    t->stop_pending = t->halt_wanted = t->step_then_go = false;
+    t->stop_pending = t->halt_wanted = t->step_then_go = t->was_reset = false;
+    t->reset_look_ns = now(t);
     t->range_lo = t->range_hi = 0;
     if (t->caught && how->kind == RESUME_CONTINUE) /* look taken; now the program's own handler gets it */
         sh4_enter_handler(t);
@@ -523,7 +548,7 @@ static int op_attach(struct target *target, struct err *err)
     struct sh4_target *t = sh4_of(target);
     log_msg(t->probe->log, LOG_TARGET, "%s: attach", t->probe->name);
     t->layout = NULL;
-    t->halt_wanted = t->stop_pending = t->stepping = t->hooks = t->loaded = false;
+    t->halt_wanted = t->stop_pending = t->stepping = t->hooks = t->loaded = t->crawling = t->was_reset = false;
     t->line_addr = 0;
     t->bar_known[0] = t->bar_known[1] = t->bamr_known[0] = t->bamr_known[1] = false;
     t->vbr_patched = t->leftovers_checked = false;
@@ -593,7 +618,7 @@ static int op_detach(struct target *target, struct err *err)
     if (ret == 0)
         ret = clean_target(t, err);
     if (ret == 0)
-        ret = run_freely(t, err);
+        ret = sh4_run_freely(t, err);
     if (ret < 0)
         return lost(t, err_prefix(err, ret, "detach"));
     t->state = TARGET_DETACHED;
@@ -603,6 +628,7 @@ static int op_detach(struct target *target, struct err *err)
 static void forget_run(struct sh4_target *t)
 {
     t->halt_wanted = t->stop_pending = t->stepping = t->step_then_go = t->hooks = t->loaded = false;
+    t->crawling = t->was_reset = false;
     t->line_addr = 0;
     t->lifted = 0;
     t->prog_dbr = 0;
@@ -636,7 +662,7 @@ static int reset_halt(struct sh4_target *t, struct err *err)
             ret = take_over(t, err);
             if (ret < 0)
                 return ret;
-            stop_is(t, STOP_RESET, SIGNAL_TRAP);
+            sh4_stop_is(t, STOP_RESET, SIGNAL_TRAP);
             t->stop_pending = true;
             return 0;
         }
@@ -662,7 +688,7 @@ static int op_reset(struct target *target, enum reset_mode mode, struct err *err
         if (ret < 0 || mode == RESET_HALT)
             return lost(t, ret);
         t->stop_pending = false;
-        return lost(t, run_freely(t, err));
+        return lost(t, sh4_run_freely(t, err));
     }
     int ret = sh4_link_command(&t->link, SH4_TI_RESET_ASSERT, err);
     if (ret == 0)

@@ -190,7 +190,7 @@ static void range__endless__a_halt_gets_through(void **state)
     board_close(b);
 }
 
-/* Programs that begin with SR.BL=1 and end at `e` with BL=0 and a software breakpoint. */
+/* Programs that begin with SR.BL=1 and end in a loop at `e` with BL=0. */
 #define REST "\n mov #9,r5\n e: bra e\n nop\n"
 static const struct { const char *name, *program; unsigned steps; } releases[] = {
     { "rte by ldc", "start: mov.l lit,r1\n ldc r1,spc\n ldc r2,ssr\n rte\n mov #7,r3\n .align 2\n lit: .long main\n"
@@ -199,6 +199,8 @@ static const struct { const char *name, *program; unsigned steps; } releases[] =
                       "lit: .long main\n .long 0x400000F0\n main: nop" REST, 6 },
     { "ldc sr", "start: mov #3,r1\n stc sr,r0\n stc.l ssr,@-r15\n mov.l lit,r3\n and r3,r0\n ldc r0,sr\n nop" REST
                 ".align 2\n lit: .long 0x6FFFFFFF\n", 8 },
+    { "vbr in a slot", "start: mov.l lit,r1\n bsr f\n ldc r1,vbr\n stc vbr,r4\n ldc r2,sr\n bra m\n nop\n"
+                       "f: rts\n stc vbr,r7\n .align 2\n lit: .long 0x8C030000\n m: nop" REST, 7 },
     { "stack and a call", "start: mov.l r2,@-r15\n stc.l sr,@-r15\n stc dbr,r0\n bsr f\n add #4,r15\n ldc.l @r15+,sr\n nop" REST
                           "f: sts.l pr,@-r15\n mov #16,r1\n ldc r1,spc\n stc spc,r4\n lds.l @r15+,pr\n rts\n ldc r15,gbr\n", 12 },
 };
@@ -208,16 +210,128 @@ static void end_of_release(size_t row, const char *spec, unsigned steps, uint32_
     struct board *b = board_start(spec, releases[row].program);
     set_reg(b, R_SR, 0x700000F0);
     set_reg(b, R_R0B1 + 2, 0x600000F0);
-    MUST(b, b->t->ops->insert_bp(b->t, BP_SOFT, label(b, "e"), 2, &b->err));
     for (unsigned n = 0; n < steps; n++)
         assert_int_equal(step(b).reason, STOP_STEP);
-    cont(b);
-    struct target_stop s = wait_stop(b);
-    assert_int_equal(s.reason, STOP_SWBREAK);
+    cont(b); /* no breakpoint: natively */
+    keeps_running(b);
+    struct target_stop s = halt(b);
+    assert_int_equal(s.reason, STOP_REQUEST);
     assert_int_equal(s.pc, label(b, "e"));
     assert_int_equal(get_reg(b, 5), 9);
     for (unsigned r = 0; r < 25; r++)
         regs[r] = get_reg(b, r);
+    board_close(b);
+}
+
+static struct target_stop go_with_bl(struct board **b, const char *program, const char *breakpoint)
+{
+    *b = board_start("sh7750", program);
+    set_reg(*b, R_SR, 0x700000F0);
+    if (breakpoint)
+        MUST(*b, (*b)->t->ops->insert_bp((*b)->t, BP_SOFT, label(*b, breakpoint), 2, &(*b)->err));
+    cont(*b);
+    return wait_stop(*b);
+}
+
+static void continue__breakpoint_in_bl_code__stops_there_and_goes_on(void **state)
+{
+    (void)state;
+    struct board *b;
+    struct target_stop s = go_with_bl(&b, "start: mov #3,r0\n l: dt r0\n bf l\n stc sr,r1\n mov.l lit,r2\n and r2,r1\n h: ldc r1,sr\n"
+                                          "m: mov #5,r6\n e: bra e\n nop\n .align 2\n lit: .long 0x6FFFFFFF\n", "l");
+    for (uint32_t left = 3; left; left--) {
+        assert_int_equal(s.reason, STOP_SWBREAK);
+        assert_int_equal(s.pc, label(b, "l"));
+        assert_int_equal(get_reg(b, 0), left);
+        if (left == 1) {
+            MUST(b, b->t->ops->insert_bp(b->t, BP_HARD, label(b, "h"), 2, &b->err));
+            MUST(b, b->t->ops->insert_bp(b->t, BP_SOFT, label(b, "m"), 2, &b->err));
+            MUST(b, b->t->ops->insert_bp(b->t, BP_SOFT, label(b, "e"), 2, &b->err));
+        }
+        cont(b);
+        s = wait_stop(b);
+    }
+    static const struct { const char *at; enum stop_reason reason; } rest[] = {
+        { "h", STOP_HWBREAK }, { "m", STOP_SWBREAK }, { "e", STOP_SWBREAK }, { "e", STOP_SWBREAK } };
+    for (size_t i = 0; i < ARRAY_LEN(rest); i++) {
+        assert_int_equal(s.reason, rest[i].reason);
+        assert_int_equal(s.pc, label(b, rest[i].at));
+        cont(b);
+        s = wait_stop(b);
+    }
+    assert_int_equal(get_reg(b, 6), 5);
+    board_close(b);
+}
+
+static void continue__endless_bl_code_with_a_breakpoint_elsewhere__can_be_halted(void **state)
+{
+    (void)state;
+    struct board *b = board_start("sh7750", "start: bra start\n add #1,r0\n e: nop\n");
+    set_reg(b, R_SR, 0x700000F0);
+    MUST(b, b->t->ops->insert_bp(b->t, BP_SOFT, label(b, "e"), 2, &b->err));
+    cont(b);
+    keeps_running(b);
+    struct target_stop s = halt(b);
+    assert_int_equal(s.reason, STOP_REQUEST);
+    assert_int_equal(s.pc, CODE);
+    assert_int_not_equal(get_reg(b, 0), 0);
+    MUST(b, b->t->ops->remove_bp(b->t, BP_SOFT, label(b, "e"), 2, &b->err));
+    cont(b);
+    keeps_running(b);
+    MUST(b, b->t->ops->detach(b->t, &b->err));
+    board_close(b);
+}
+
+/* What resets the CPU: told before it happens where the host steps, else after it. */
+static void continue__exception_with_bl__is_a_stop_that_says_so(void **state)
+{
+    (void)state;
+    struct board *b;
+    struct target_stop s = go_with_bl(&b, "start: nop\n t: trapa #5\n nop\n e: nop\n", "e");
+    assert_int_equal(s.reason, STOP_SIGNAL);
+    assert_int_equal(s.pc, label(b, "t"));
+    assert_non_null(strstr(s.text, "resets the CPU"));
+    cont(b); /* as asked for */
+    s = wait_stop(b);
+    assert_int_equal(s.reason, STOP_RESET);
+    assert_non_null(strstr(s.text, "reset itself"));
+    assert_int_equal(s.pc >> 16, 0xA000);
+    board_close(b);
+    s = go_with_bl(&b, "start: mov #1,r0\n a: mov.l @r0,r1\n nop\n e: nop\n", "e");
+    assert_int_equal(s.reason, STOP_RESET);
+    assert_int_equal(s.pc >> 16, 0xA000);
+    board_close(b);
+}
+
+static void step__address_error_with_bl__is_a_stop_that_says_so(void **state)
+{
+    (void)state;
+    struct board *b = board_start("sh7750", "start: mov #1,r0\n a: mov.l @r0,r1\n nop\n e: nop\n");
+    set_reg(b, R_SR, 0x700000F0);
+    step(b);
+    struct target_stop s = step(b);
+    assert_int_equal(s.reason, STOP_RESET);
+    assert_non_null(strstr(s.text, "reset itself"));
+    board_close(b);
+}
+
+static void breakpoint__met_in_a_handler__is_a_stop_that_says_so(void **state)
+{
+    (void)state;
+    struct board *b = board_start("sh7750", "start: mov #3,r9\n trapa #5\n loop: bra loop\n nop\n"
+                                            "vbr: .space 256\n general: mov #1,r1\n h: mov #2,r1\n rte\n nop\n");
+    MUST(b, b->t->ops->insert_bp(b->t, BP_SOFT, label(b, "h"), 2, &b->err));
+    cont(b);
+    struct target_stop s = wait_stop(b);
+    assert_int_equal(s.reason, STOP_RESET);
+    assert_non_null(strstr(s.text, "breakpoint"));
+    assert_int_equal(s.pc >> 16, 0xA000);
+    assert_int_equal(get_reg(b, R_VBR), 0);
+    set_reg(b, R_PC, label(b, "loop")); /* the debugger is as good as new */
+    set_reg(b, R_SR, SR_PLAIN);
+    MUST(b, b->t->ops->insert_bp(b->t, BP_SOFT, label(b, "loop"), 2, &b->err));
+    cont(b);
+    assert_int_equal(wait_stop(b).reason, STOP_SWBREAK);
     board_close(b);
 }
 
@@ -246,6 +360,11 @@ int main(void)
         cmocka_unit_test(step__through_a_handler__returns_to_the_interrupted_code),
         cmocka_unit_test(resume__at_a_handlers_first_instruction__the_handler_works),
         cmocka_unit_test(step__bl_code_then_continue__ends_as_if_never_stepped),
+        cmocka_unit_test(continue__breakpoint_in_bl_code__stops_there_and_goes_on),
+        cmocka_unit_test(continue__endless_bl_code_with_a_breakpoint_elsewhere__can_be_halted),
+        cmocka_unit_test(continue__exception_with_bl__is_a_stop_that_says_so),
+        cmocka_unit_test(step__address_error_with_bl__is_a_stop_that_says_so),
+        cmocka_unit_test(breakpoint__met_in_a_handler__is_a_stop_that_says_so),
         cmocka_unit_test(range__a_loop__runs_in_the_agent_until_it_is_left),
         cmocka_unit_test(range__a_breakpoint_inside__stops_there),
         cmocka_unit_test(range__endless__a_halt_gets_through),
