@@ -168,6 +168,120 @@ static void tmu_write__unf__cannot_be_set_by_software(void **state)
     assert_false(sh4_tmu_irq(&t, 0));
 }
 
+/* ---- TMU against arithmetic of its own: reload by reload, at any time, in any order ---- */
+
+struct tmu_ref {
+    uint32_t tcor[3], tcnt[3];
+    bool unf[3], unie[3], on[3];
+    unsigned tpsc[3];
+    uint64_t now;
+};
+
+static uint64_t draw(uint64_t *s)
+{
+    uint64_t z = *s += 0x9E3779B97F4A7C15u;
+    z = (z ^ z >> 30) * 0xBF58476D1CE4E5B9u;
+    z = (z ^ z >> 27) * 0x94D049BB133111EBu;
+    return z ^ z >> 31;
+}
+
+static uint64_t ref_divider(unsigned tpsc)
+{
+    static const unsigned clocks[8] = { 4, 16, 64, 256, 1024, 0, PCLK / 16384, 0 };
+    return clocks[tpsc];
+}
+
+static void ref_advance(struct tmu_ref *t, uint64_t now)
+{
+    for (unsigned n = 0; n < 3; n++) {
+        uint64_t d = ref_divider(t->tpsc[n]);
+        if (!t->on[n] || !d)
+            continue;
+        uint64_t ticks = now / d - t->now / d;
+        while (ticks > t->tcnt[n]) { /* down to 0, and one more reloads */
+            ticks -= (uint64_t)t->tcnt[n] + 1;
+            t->tcnt[n] = t->tcor[n];
+            t->unf[n] = true;
+        }
+        t->tcnt[n] -= (uint32_t)ticks;
+    }
+    t->now = now;
+}
+
+/* Values short and wide; never so short that the reference needs millions of reloads for a step. */
+static uint32_t draw_count(uint64_t *s)
+{
+    switch (draw(s) % 4) {
+    case 0: return 0x100 + (uint32_t)(draw(s) % 1000);
+    case 1: return UINT32_MAX - (uint32_t)(draw(s) % 3);
+    case 2: return (uint32_t)draw(s) | 0x40000000;
+    default: return 0x10000 + (uint32_t)(draw(s) % 100000);
+    }
+}
+
+static uint64_t draw_step(uint64_t *s)
+{
+    uint64_t v = draw(s);
+    return v % 5 == 0 ? v % 7 : v % 5 == 1 ? v % 100000000 : v % 50000;
+}
+
+static void ref_write(struct tmu_ref *ref, struct sh4_tmu *t, uint64_t *s)
+{
+    unsigned n = (unsigned)(draw(s) % 3), base = 12 * n;
+    uint32_t v = draw_count(s);
+    switch (draw(s) % 4) {
+    case 0:
+        sh4_tmu_write(t, SH4_TCOR0 + base, ref->tcor[n] = v);
+        break;
+    case 1:
+        sh4_tmu_write(t, SH4_TCNT0 + base, ref->tcnt[n] = v);
+        break;
+    case 2:
+        ref->tpsc[n] = v & 7;
+        ref->unie[n] = v >> 3 & 1;
+        ref->unf[n] &= v >> 4 & 1;
+        sh4_tmu_write(t, SH4_TCR0 + base, ref->tpsc[n] | (v >> 3 & 1) << 5 | (v >> 4 & 1) << 8);
+        break;
+    default:
+        for (unsigned i = 0; i < 3; i++)
+            ref->on[i] = v >> i & 1;
+        sh4_tmu_write(t, SH4_TSTR, v & 7);
+    }
+}
+
+static void tmu__random_writes_and_times__as_counted_reload_by_reload(void **state)
+{
+    (void)state;
+    uint64_t s = 1;
+    struct tmu_ref ref = { .tcor = { UINT32_MAX, UINT32_MAX, UINT32_MAX }, .tcnt = { UINT32_MAX, UINT32_MAX, UINT32_MAX } };
+    struct sh4_tmu t;
+    unsigned underflows = 0, announced = 0;
+    sh4_tmu_reset(&t, 0, PCLK);
+    for (unsigned step = 0; step < 20000; step++) {
+        uint64_t next = sh4_tmu_next(&t), now = ref.now + draw_step(&s);
+        bool were[3];
+        for (unsigned n = 0; n < 3; n++)
+            were[n] = ref.unf[n] && ref.unie[n];
+        if (next != SH4_NEVER && next - ref.now < 100000000 && draw(&s) % 2)
+            now = next - draw(&s) % 2;
+        ref_advance(&ref, now);
+        sh4_tmu_advance(&t, now);
+        for (unsigned n = 0; n < 3; n++) {
+            bool irq = ref.unf[n] && ref.unie[n];
+            assert_int_equal(tmu_get(&t, SH4_TCNT0 + 12 * n), ref.tcnt[n]);
+            assert_int_equal(tmu_get(&t, SH4_TCOR0 + 12 * n), ref.tcor[n]);
+            assert_int_equal(REG_GET(tmu_get(&t, SH4_TCR0 + 12 * n), SH4_TCR_UNF), ref.unf[n]);
+            assert_int_equal(sh4_tmu_irq(&t, n), irq);
+            assert_true(!irq || were[n] || next <= now); /* none that was not announced */
+            underflows += ref.unf[n];
+            announced += irq && !were[n] && next == now;
+        }
+        if (draw(&s) % 3 == 0)
+            ref_write(&ref, &t, &s);
+    }
+    assert_true(underflows > 100 && announced > 20); /* the walk met what it is about */
+}
+
 static void wdt_advance__modes__interrupt_or_reset(void **state)
 {
     static const struct {
@@ -268,6 +382,50 @@ static void rtc_next__periodic_and_carry__interrupts_on_time(void **state)
     sh4_rtc_advance(&r, sh4_rtc_next(&r));
     assert_true(sh4_rtc_irq_carry(&r));
     assert_int_equal(rtc_get(&r, SH4_RSECCNT), 1);
+}
+
+static void rtc_next__each_period__comes_so_many_times_in_eight_seconds(void **state)
+{
+    static const struct { unsigned pes, times; } rows[] = {
+        { 0, 0 }, { 1, 2048 }, { 2, 512 }, { 3, 128 }, { 4, 32 }, { 5, 16 }, { 6, 8 }, { 7, 4 },
+    };
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        struct sh4_rtc r;
+        uint8_t rcr2 = (uint8_t)(0x09 | rows[i].pes << SH4_RCR2_PES_LSB);
+        unsigned times = 0;
+        sh4_rtc_init(&r, PCLK);
+        sh4_rtc_write(&r, SH4_RCR2, rcr2);
+        for (uint64_t at; (at = sh4_rtc_next(&r)) <= 8ull * PCLK; times++) {
+            sh4_rtc_advance(&r, at - 1);
+            assert_false(sh4_rtc_irq_periodic(&r));
+            sh4_rtc_advance(&r, at);
+            assert_true(sh4_rtc_irq_periodic(&r));
+            sh4_rtc_write(&r, SH4_RCR2, rcr2); /* PEF := 0 */
+        }
+        assert_int_equal(times, rows[i].times);
+    }
+}
+
+static void rtc_reset__manual_and_power_on__interrupts_off_time_goes_on(void **state)
+{
+    (void)state;
+    for (int power_on = 0; power_on < 2; power_on++) {
+        struct sh4_rtc r;
+        sh4_rtc_init(&r, PCLK);
+        sh4_rtc_write(&r, SH4_RSECAR, 0x80 | 0x02);
+        sh4_rtc_write(&r, SH4_RCR1, REG_MASK(SH4_RCR1_CIE) | REG_MASK(SH4_RCR1_AIE));
+        sh4_rtc_write(&r, SH4_RCR2, 0x09 | 1u << SH4_RCR2_PES_LSB);
+        sh4_rtc_advance(&r, 2ull * PCLK);
+        assert_true(sh4_rtc_irq_alarm(&r) && sh4_rtc_irq_carry(&r) && sh4_rtc_irq_periodic(&r));
+        sh4_rtc_reset(&r, power_on);
+        assert_false(sh4_rtc_irq_alarm(&r) || sh4_rtc_irq_carry(&r) || sh4_rtc_irq_periodic(&r));
+        assert_true(sh4_rtc_next(&r) == UINT64_MAX);
+        assert_int_equal(rtc_get(&r, SH4_RCR2), 0x09);
+        assert_int_equal(rtc_get(&r, SH4_RSECAR), power_on ? 0x02 : 0x82);
+        sh4_rtc_advance(&r, 3ull * PCLK);
+        assert_int_equal(rtc_get(&r, SH4_RSECCNT), 0x03);
+    }
 }
 
 static void rtc_alarm__seconds_enabled__flag_at_that_second(void **state)
@@ -395,11 +553,14 @@ int main(void)
         cmocka_unit_test(tmu_advance__any_step_size__same_counts),
         cmocka_unit_test(tmu_next__underflow__interrupt_exactly_then_period_is_tcor_plus_1),
         cmocka_unit_test(tmu_write__unf__cannot_be_set_by_software),
+        cmocka_unit_test(tmu__random_writes_and_times__as_counted_reload_by_reload),
         cmocka_unit_test(wdt_advance__modes__interrupt_or_reset),
         cmocka_unit_test(wdt_write__wrong_key_or_size__ignored),
         cmocka_unit_test(wdt_freeze__ase_mode__no_time_passes),
         cmocka_unit_test(rtc_advance__end_of_a_leap_february__calendar_carries),
         cmocka_unit_test(rtc_next__periodic_and_carry__interrupts_on_time),
+        cmocka_unit_test(rtc_next__each_period__comes_so_many_times_in_eight_seconds),
+        cmocka_unit_test(rtc_reset__manual_and_power_on__interrupts_off_time_goes_on),
         cmocka_unit_test(rtc_alarm__seconds_enabled__flag_at_that_second),
         cmocka_unit_test(scif_transmit__a_word__takes_its_time_and_arrives),
         cmocka_unit_test(scif_fifo__more_than_16__excess_ignored_and_trigger_flags),

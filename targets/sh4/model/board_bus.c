@@ -51,6 +51,7 @@ void board_devices_reset(struct board *b, bool power_on)
     sh4_intc_reset(&b->intc);
     sh4_tmu_reset(&b->tmu, pclk(b), b->opt.cpu_hz / BOARD_PCLK_DIV);
     sh4_scif_reset(&b->scif, pclk(b));
+    sh4_rtc_reset(&b->rtc, power_on);
     sh4_cpu_ubc_armed(&b->cpu, b->ubc.armed);
     board_irq_update(b);
 }

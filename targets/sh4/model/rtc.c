@@ -2,7 +2,7 @@
 
 #include "targets/sh4/regs.h"
 
-enum { HZ = 128, ALARM_ENB = 0x80 };
+enum { HZ = 256, ALARM_ENB = 0x80 };
 
 static uint8_t to_bcd(unsigned v) { return (uint8_t)(v / 10 << 4 | v % 10); }
 static uint8_t from_bcd(unsigned v) { return (uint8_t)((v >> 4 & 15) * 10 + (v & 15)); }
@@ -11,6 +11,15 @@ void sh4_rtc_init(struct sh4_rtc *r, uint32_t pclk_hz)
 {
     *r = (struct sh4_rtc){ .pclk_hz = pclk_hz, .day = 1, .mon = 1, .year = 2000, .wday = 6 };
     r->rcr2 = REG_MASK(SH4_RCR2_RTCEN) | REG_MASK(SH4_RCR2_START);
+}
+
+void sh4_rtc_reset(struct sh4_rtc *r, bool power_on)
+{
+    const uint8_t going = REG_MASK(SH4_RCR2_RTCEN) | REG_MASK(SH4_RCR2_START);
+    r->rcr1 &= (uint8_t)~(REG_MASK(SH4_RCR1_CIE) | REG_MASK(SH4_RCR1_AIE));
+    r->rcr2 = power_on ? going : r->rcr2 & going;
+    for (unsigned i = 0; power_on && i < SH4_RTC_ALARMS; i++)
+        r->alarm[i] &= (uint8_t)~ALARM_ENB;
 }
 
 static bool counting(const struct sh4_rtc *r)
@@ -65,31 +74,31 @@ static void next_second(struct sh4_rtc *r)
         r->rcr1 |= REG_MASK(SH4_RCR1_AF);
 }
 
-/* RCR2.PES as a number of 1/128 s; 1/256 s is finer than this clock and comes as 1/128 s twice as seldom. */
-static unsigned period128(const struct sh4_rtc *r)
+/* RCR2.PES as a number of 1/256 s. */
+static unsigned period256(const struct sh4_rtc *r)
 {
-    static const uint16_t table[8] = { 0, 1, 2, 8, 32, 64, 128, 256 };
+    static const uint16_t table[8] = { 0, 1, 4, 16, 64, 128, 256, 512 };
     return table[REG_GET(r->rcr2, SH4_RCR2_PES)];
 }
 
-static uint64_t ticks128(const struct sh4_rtc *r, uint64_t now)
+static uint64_t ticks256(const struct sh4_rtc *r, uint64_t now)
 {
     return (uint64_t)((__extension__(unsigned __int128)now * HZ) / r->pclk_hz);
 }
 
 void sh4_rtc_advance(struct sh4_rtc *r, uint64_t now)
 {
-    uint64_t to = ticks128(r, now);
-    uint64_t from = r->seen128;
-    r->seen128 = to;
+    uint64_t to = ticks256(r, now);
+    uint64_t from = r->seen256;
+    r->seen256 = to;
     if (to <= from)
         return;
     if (!counting(r)) {
-        r->offset128 += to - from; /* the dividers stand still */
+        r->offset256 += to - from; /* the dividers stand still */
         return;
     }
-    uint64_t a = from - r->offset128, b = to - r->offset128;
-    unsigned period = period128(r);
+    uint64_t a = from - r->offset256, b = to - r->offset256;
+    unsigned period = period256(r);
     if (period && b / period != a / period)
         r->rcr2 |= REG_MASK(SH4_RCR2_PEF);
     for (uint64_t s = b / HZ - a / HZ; s; s--)
@@ -100,15 +109,15 @@ uint64_t sh4_rtc_next(const struct sh4_rtc *r)
 {
     if (!counting(r))
         return UINT64_MAX;
-    unsigned period = period128(r);
+    unsigned period = period256(r);
     bool seconds = REG_GET(r->rcr1, SH4_RCR1_CIE) || REG_GET(r->rcr1, SH4_RCR1_AIE);
     if (!period && !seconds)
         return UINT64_MAX;
     unsigned step = seconds ? HZ : period;
     if (period && period < step)
         step = period;
-    uint64_t at128 = ((r->seen128 - r->offset128) / step + 1) * step + r->offset128;
-    return (uint64_t)((__extension__(unsigned __int128)at128 * r->pclk_hz + HZ - 1) / HZ);
+    uint64_t at256 = ((r->seen256 - r->offset256) / step + 1) * step + r->offset256;
+    return (uint64_t)((__extension__(unsigned __int128)at256 * r->pclk_hz + HZ - 1) / HZ);
 }
 
 bool sh4_rtc_irq_alarm(const struct sh4_rtc *r)
@@ -118,7 +127,7 @@ bool sh4_rtc_irq_alarm(const struct sh4_rtc *r)
 
 bool sh4_rtc_irq_periodic(const struct sh4_rtc *r)
 {
-    return REG_GET(r->rcr2, SH4_RCR2_PEF) && period128(r);
+    return REG_GET(r->rcr2, SH4_RCR2_PEF) && period256(r);
 }
 
 bool sh4_rtc_irq_carry(const struct sh4_rtc *r)
@@ -129,7 +138,7 @@ bool sh4_rtc_irq_carry(const struct sh4_rtc *r)
 bool sh4_rtc_read(const struct sh4_rtc *r, uint32_t addr, uint32_t *value)
 {
     switch (addr) {
-    case SH4_R64CNT: *value = (r->seen128 - r->offset128) & 0x7F; return true;
+    case SH4_R64CNT: *value = (r->seen256 - r->offset256) >> 1 & 0x7F; return true;
     case SH4_RSECCNT: *value = to_bcd(r->sec); return true;
     case SH4_RMINCNT: *value = to_bcd(r->min); return true;
     case SH4_RHRCNT: *value = to_bcd(r->hour); return true;
@@ -151,7 +160,7 @@ static void write_rcr2(struct sh4_rtc *r, uint8_t value)
     uint8_t pef = REG_MASK(SH4_RCR2_PEF);
     uint8_t strobes = REG_MASK(SH4_RCR2_ADJ) | REG_MASK(SH4_RCR2_RESET);
     if (value & strobes) /* both restart the dividers */
-        r->offset128 = r->seen128;
+        r->offset256 = r->seen256;
     if (REG_GET(value, SH4_RCR2_ADJ)) {
         bool up = r->sec >= 30;
         r->sec = up ? 59 : 0;

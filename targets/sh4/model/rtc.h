@@ -11,8 +11,8 @@ enum { SH4_RTC_ALARMS = 6 };
 
 struct sh4_rtc {
     uint32_t pclk_hz;
-    uint64_t seen128;              /* 1/128 s since power-on up to which all is worked out */
-    uint64_t offset128;            /* 1/128 s at which the dividers were last reset */
+    uint64_t seen256;              /* 1/256 s since power-on up to which all is worked out */
+    uint64_t offset256;            /* 1/256 s at which the dividers were last reset */
     uint8_t sec, min, hour, wday, day, mon; /* binary inside, BCD at the registers */
     uint16_t year;
     uint8_t alarm[SH4_RTC_ALARMS]; /* as written: ENB in bit 7, BCD below */
@@ -21,6 +21,9 @@ struct sh4_rtc {
 
 /* sh4_rtc_init - power-on at peripheral clock 0, calendar at 2000-01-01 (undefined on the part). */
 void sh4_rtc_init(struct sh4_rtc *r, uint32_t pclk_hz);
+/* sh4_rtc_reset - the part was reset: interrupts off (periodic, too), power-on also starts the clock and
+ * disables the alarms; time and calendar go on. */
+void sh4_rtc_reset(struct sh4_rtc *r, bool power_on);
 void sh4_rtc_advance(struct sh4_rtc *r, uint64_t now);
 /* sh4_rtc_next - peripheral clock of the next carry, period or second that can matter; UINT64_MAX if stopped
  * or no interrupt is enabled. */
