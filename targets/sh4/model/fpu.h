@@ -1,8 +1,8 @@
 /* SH-4 floating point arithmetic on raw bit patterns. Pure: the only state is the caller's FPSCR.
  *
- * Every operation clears FPSCR.CAUSE, sets the causes it met, adds them to FLAG, and returns true after
- * writing its result. It returns false when the instruction must raise the FPU exception (EXPEVT 0x120);
- * the destination is then untouched, CAUSE and FLAG are set all the same.
+ * Every operation clears FPSCR.CAUSE, sets the causes it met, adds them to FLAG (which has no bit for cause E),
+ * and returns true after writing its result. It returns false when the instruction must raise the FPU exception
+ * (EXPEVT 0x120); the destination is then untouched, CAUSE and FLAG are set as if it had not (manual, 6.5).
  *
  * The SH-4's own ways, all from section 6 of the SH7750 hardware manual and the instruction pages:
  * - signalling NaN = most significant fraction bit 1 (the reverse of IEEE 754-2008); a NaN result is
