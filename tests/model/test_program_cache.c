@@ -115,6 +115,18 @@ static void movca__miss__no_fill_but_the_word_is_there_in(struct rig *r)
 }
 BOTH_MODES(movca__miss__no_fill_but_the_word_is_there)
 
+static void tas__dirty_line__written_back_and_the_byte_set_in_memory_in(struct rig *r)
+{
+    load(r, CCR_CB, "mov.l new,r4\n mov.l r4,@r1\n tas.b @r1\n movt r6\n mov.l @r2,r8\n mov.l @r1,r9\n bra end0\n nop\n"
+                    " .align 2\nnew: .long 0x11223300\n");
+    rig_go(r);
+    assert_int_equal(r->cpu.r[6], 1);
+    assert_int_equal(r->cpu.r[8], 0x11223380); /* the uncached view, at once */
+    assert_int_equal(r->cpu.r[9], 0x11223380);
+    assert_int_equal(rig_word(r, CACHED + 4), 0x2000);
+}
+BOTH_MODES(tas__dirty_line__written_back_and_the_byte_set_in_memory)
+
 static void pref__then_uncached_store__the_line_is_older_in(struct rig *r)
 {
     load(r, CCR_CB, "pref @r1\n nop\n nop\n nop\n nop\n nop\n nop\n nop\n nop\n mov.l r3,@r2\n mov.l @r1,r8\n");
@@ -216,6 +228,7 @@ int main(void)
         cmocka_unit_test(stale_data__uncached_store_behind_a_line__seen_after_ocbi),
         cmocka_unit_test(cache_off__p1__goes_to_memory),
         cmocka_unit_test(movca__miss__no_fill_but_the_word_is_there),
+        cmocka_unit_test(tas__dirty_line__written_back_and_the_byte_set_in_memory),
         cmocka_unit_test(pref__then_uncached_store__the_line_is_older),
         cmocka_unit_test(ocache_ram__words__apart_from_memory),
         cmocka_unit_test(stale_code__changed_in_memory__old_until_ici),

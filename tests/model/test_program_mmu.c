@@ -164,6 +164,42 @@ static void fetch__slot_on_an_unmapped_page__spc_is_the_branch(void **state)
     }
 }
 
+/* With the MMU on the page of a store queue address decides about writes to the queue, too. */
+static void store_queue__page_protection__judged_at_the_store(void **state)
+{
+    static const struct { const char *name; uint32_t flags, sr, code; } queue[] = {
+        { "not mapped", NO_PAGE, RIG_PRIV, 0x060 },
+        { "clean page", PR_KRW, RIG_PRIV, 0x080 },
+        { "read-only page", PR_KRO | PTEL_D, RIG_PRIV, 0x0C0 },
+        { "privileged page, user", PR_KRW | PTEL_D, RIG_USER, 0x0C0 },
+        { "user page, user", PR_URW | PTEL_D, RIG_USER, 0 },
+    };
+    (void)state;
+    for (size_t i = 0; i < 2 * ARRAY_LEN(queue); i++) {
+        struct rig *r = rig_open((enum rig_mode)(i % 2));
+        const uint32_t data = 0xE0000020;
+        print_message("  %s\n", queue[i / 2].name);
+        rig_load(r, RIG_CODE & 0x1FFFFFFF, queue[i / 2].sr,
+                 "mov.l q,r1\n mov #0x5A,r2\nat: mov.l r2,@r1\n pref @r1\n bra end\n nop\n .align 2\nq: .long 0xE0000020\n"
+                 "end: bra end\n nop");
+        map(r, RIG_CODE & 0x1FFFFFFF, RIG_CODE & 0x1FFFFFFF, PR_URW | PTEL_D, ASID);
+        if (queue[i / 2].flags != NO_PAGE)
+            map(r, 0xE0000000, RIG_DATA, queue[i / 2].flags, ASID);
+        mmu_on(r);
+        uint32_t pc = rig_go(r);
+        if (queue[i / 2].code) {
+            assert_int_equal(pc, RIG_VBR + (queue[i / 2].code == 0x060 ? 0x400 : 0x100));
+            assert_int_equal(r->cpu.ccn.expevt, queue[i / 2].code);
+            assert_int_equal(r->cpu.ccn.tea, data);
+            assert_int_equal(r->cpu.spc, rig_label(r, "at"));
+        } else {
+            assert_int_equal(pc, rig_label(r, "end"));
+            assert_int_equal(rig_word(r, RIG_DATA + 0x20), 0x5A);
+        }
+        rig_close(r);
+    }
+}
+
 static void translation__two_pages_to_one_frame__same_memory(void **state)
 {
     (void)state;
@@ -235,6 +271,7 @@ int main(void)
         cmocka_unit_test(fault__each_access_and_page__code_vector_and_address),
         cmocka_unit_test(fetch__faults__code_and_address),
         cmocka_unit_test(fetch__slot_on_an_unmapped_page__spc_is_the_branch),
+        cmocka_unit_test(store_queue__page_protection__judged_at_the_store),
         cmocka_unit_test(translation__two_pages_to_one_frame__same_memory),
         cmocka_unit_test(multiple_hit__two_entries__reset_140),
         cmocka_unit_test(miss_handler__ldtlb_and_rte__program_goes_on),

@@ -58,7 +58,7 @@ static void issue__pairs_and_integer_latencies__as_the_tables_say(void **state)
         { "load as shift count", "mov.l @r1,r2\nshad r2,r4\nend: nop\n", 4, 0, 2, 0, 0, 0 },
         { "multiply and fetch", "mul.l r1,r2\nsts macl,r3\nend: nop\n", 5, 0, 2, 0, 0, 1 },
         { "multiplies every two cycles", "mul.l r1,r2\nmul.l r3,r4\nend: nop\n", 4, 0, 0, 0, 0, 2 },
-        { "TAS holds issue for five", "tas.b @r1\nnop\nend: nop\n", 6, 0, 0, 0, 0, 4 },
+        { "TAS holds issue for five, and reads and writes on the bus (14 + 4)", "tas.b @r1\nnop\nend: nop\n", 6 + 18, 0, 0, 0, 0, 4 },
         { "compare and branch", "tst r1,r1\nbt end\nnop\nend: nop\n", 2, 1, 0, 0, 0, 0 },
     };
     (void)state;

@@ -106,6 +106,7 @@ bool sh4_mem_pref(struct sh4_cpu *cpu, uint32_t vaddr);
 enum sh4_block_op { BLOCK_OCBI, BLOCK_OCBP, BLOCK_OCBWB };
 bool sh4_mem_block_op(struct sh4_cpu *cpu, uint32_t vaddr, enum sh4_block_op what);
 bool sh4_mem_movca(struct sh4_cpu *cpu, uint32_t vaddr, uint32_t value);
+bool sh4_mem_tas(struct sh4_cpu *cpu, uint32_t vaddr, uint64_t *old); /* sets bit 7 of the byte, which was *old */
 /* cpu_p4.c: addresses from 0xE0000000 on. */
 uint64_t sh4_p4_read(struct sh4_cpu *cpu, uint32_t addr, unsigned size);
 bool sh4_p4_write(struct sh4_cpu *cpu, uint32_t addr, unsigned size, uint64_t value);

@@ -121,6 +121,14 @@ static struct dest translated(struct sh4_cpu *cpu, uint32_t vaddr, enum sh4_acce
     return (struct dest){ ROUTE_CACHED, x.paddr, wt };
 }
 
+static bool translating(const struct sh4_cpu *cpu) { return cpu->ccn.mmucr & MMUCR_AT && cpu->mmu; }
+static bool store_queue(uint32_t vaddr) { return vaddr >> 26 == 0x38; }
+static bool oc_ram(const struct sh4_cpu *cpu, uint32_t vaddr)
+{
+    return vaddr >> 26 == 0x1F && (cpu->ccn.ccr & (CCR_ORA | CCR_OCE)) == (CCR_ORA | CCR_OCE);
+}
+
+/* The store queues are not translated when written, but with the MMU on their page decides who may write. */
 static struct dest find_dest(struct sh4_cpu *cpu, uint32_t vaddr, unsigned size, enum sh4_access access)
 {
     uint32_t ccr = cpu->ccn.ccr;
@@ -128,21 +136,23 @@ static struct dest find_dest(struct sh4_cpu *cpu, uint32_t vaddr, unsigned size,
     uint16_t address_error = access == SH4_ACCESS_WRITE ? 0x100 : 0x0E0;
     if (vaddr & (size - 1))
         return fault(cpu, address_error, vaddr);
-    if (vaddr >> 31 && !(cpu->sr_rest & SR_MD) && (vaddr >> 26 != 0x38 || cpu->ccn.mmucr & 0x200))
+    if (vaddr >> 31 && !(cpu->sr_rest & SR_MD) && (!store_queue(vaddr) || cpu->ccn.mmucr & 0x200))
         return fault(cpu, address_error, vaddr);
     if (vaddr >= 0xE0000000u) {
         if (access == SH4_ACCESS_FETCH && vaddr >> 24 != ASERAM_AREA)
             return fault(cpu, address_error, vaddr);
+        if (store_queue(vaddr) && translating(cpu) && translated(cpu, vaddr, access, false).route == ROUTE_FAULT)
+            return (struct dest){ .route = ROUTE_FAULT };
         return (struct dest){ ROUTE_P4, vaddr, false };
     }
-    if (vaddr >> 26 == 0x1F && (ccr & (CCR_ORA | CCR_OCE)) == (CCR_ORA | CCR_OCE) && access != SH4_ACCESS_FETCH)
+    if (oc_ram(cpu, vaddr) && access != SH4_ACCESS_FETCH)
         return (struct dest){ ROUTE_OC_RAM, vaddr, false };
     if (vaddr >> 30 == 2) { /* P1, P2 */
         if (vaddr >> 29 == 5 || !enabled)
             return (struct dest){ ROUTE_UNCACHED, vaddr & PHYS, false };
         return (struct dest){ ROUTE_CACHED, vaddr & PHYS, !(ccr & CCR_CB) };
     }
-    if (cpu->ccn.mmucr & MMUCR_AT && cpu->mmu)
+    if (translating(cpu))
         return translated(cpu, vaddr, access, enabled);
     return (struct dest){ enabled ? ROUTE_CACHED : ROUTE_UNCACHED, vaddr & PHYS, ccr & CCR_WT };
 }
@@ -299,7 +309,7 @@ static bool store_queue_burst(struct sh4_cpu *cpu, uint32_t vaddr)
         sh4_raise_mem(cpu, 0x100, vaddr);
         return false;
     }
-    if (cpu->ccn.mmucr & MMUCR_AT && cpu->mmu) {
+    if (translating(cpu)) {
         struct dest d = translated(cpu, vaddr, SH4_ACCESS_WRITE, false);
         if (d.route == ROUTE_FAULT)
             return false;
@@ -313,9 +323,9 @@ static bool store_queue_burst(struct sh4_cpu *cpu, uint32_t vaddr)
 /* The physical line behind vaddr, if it can be cached and no fault stands in the way. */
 static bool quiet_dest(struct sh4_cpu *cpu, uint32_t vaddr, struct dest *d)
 {
-    if (vaddr >= 0xE0000000u || (vaddr >> 31 && !(cpu->sr_rest & SR_MD)))
+    if (vaddr >= 0xE0000000u || oc_ram(cpu, vaddr) || (vaddr >> 31 && !(cpu->sr_rest & SR_MD)))
         return false;
-    if (vaddr >> 30 != 2 && cpu->ccn.mmucr & MMUCR_AT && cpu->mmu) {
+    if (vaddr >> 30 != 2 && translating(cpu)) {
         struct sh4_xlat x;
         cpu->fast->effects++;
         sh4_mmu_translate(cpu->mmu, vaddr, SH4_ACCESS_READ, !(cpu->sr_rest & SR_MD), &x);
@@ -333,7 +343,7 @@ bool sh4_mem_pref(struct sh4_cpu *cpu, uint32_t vaddr)
     struct dest d;
     if (cpu->cfg.flat)
         return true;
-    if (vaddr >> 26 == 0x38)
+    if (store_queue(vaddr))
         return store_queue_burst(cpu, vaddr);
     if (!quiet_dest(cpu, vaddr, &d))
         return true;
@@ -367,6 +377,41 @@ bool sh4_mem_block_op(struct sh4_cpu *cpu, uint32_t vaddr, enum sh4_block_op wha
     return true;
 }
 
+/* TAS.B: the line goes out of the cache first (written back if dirty), then both accesses are on the bus, where other
+ * masters would see them (SH-4 software manual, TAS). */
+static bool tas_on_bus(struct sh4_cpu *cpu, uint32_t vaddr, uint32_t paddr, uint64_t *old)
+{
+    unsigned i = sh4_oc_index(cpu, vaddr);
+    if (cpu->fast->otag[i] == (paddr & ~31u)) {
+        if (cpu->fast->odirty[i]) {
+            sh4_phys_write_line(cpu, paddr & ~31u, cpu->fast->odata[i]);
+            spend(cpu, EV_OTHER_WAIT, cpu->cfg.costs.writeback);
+        }
+        sh4_oc_drop(cpu, i, false);
+    }
+    spend(cpu, EV_OTHER_WAIT, cpu->cfg.costs.uncached_read + cpu->cfg.costs.uncached_write);
+    cpu->total[EV_OP_ALL] += 2;
+    *old = sh4_phys_read(cpu, paddr, 1);
+    watch_operand(cpu, vaddr, 1, false, *old);
+    sh4_phys_write(cpu, paddr, 1, *old | 0x80);
+    watch_operand(cpu, vaddr, 1, true, *old | 0x80);
+    return true;
+}
+
+bool sh4_mem_tas(struct sh4_cpu *cpu, uint32_t vaddr, uint64_t *old)
+{
+    struct dest d = { .route = ROUTE_UNCACHED };
+    if (!cpu->cfg.flat)
+        d = find_dest(cpu, vaddr, 1, SH4_ACCESS_READ);
+    if (d.route == ROUTE_CACHED)
+        d = find_dest(cpu, vaddr, 1, SH4_ACCESS_WRITE);
+    if (d.route == ROUTE_FAULT)
+        return false;
+    if (d.route == ROUTE_CACHED)
+        return tas_on_bus(cpu, vaddr, d.paddr, old);
+    return sh4_mem_read(cpu, vaddr, 1, old) && sh4_mem_write(cpu, vaddr, 1, *old | 0x80);
+}
+
 /* MOVCA.L: a store that allocates without reading memory. The other 28 bytes are undefined; here zero. */
 bool sh4_mem_movca(struct sh4_cpu *cpu, uint32_t vaddr, uint32_t value)
 {
@@ -396,10 +441,10 @@ static struct dest quick_dest(struct sh4_cpu *cpu, uint32_t vaddr, unsigned size
             return d;
     if (vaddr & (size - 1) || (vaddr >> 31 && !(cpu->sr_rest & SR_MD)))
         return d;
-    if (vaddr >> 30 != 2 && cpu->ccn.mmucr & MMUCR_AT && cpu->mmu)
+    if (vaddr >> 30 != 2 && translating(cpu))
         return d;
     if (vaddr >= 0xE0000000u) {
-        if (vaddr >> 24 == ASERAM_AREA || (write && vaddr >> 26 == 0x38))
+        if (vaddr >> 24 == ASERAM_AREA || (write && store_queue(vaddr)))
             d.route = ROUTE_P4;
         d.paddr = vaddr;
         return d;

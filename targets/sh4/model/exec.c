@@ -144,7 +144,7 @@ static void gbr_byte_op(struct sh4_cpu *cpu, enum sh4_insn_id id, uint8_t imm)
 static void tas(struct sh4_cpu *cpu, unsigned n)
 {
     uint64_t v;
-    if (sh4_mem_read(cpu, cpu->r[n], 1, &v) && sh4_mem_write(cpu, cpu->r[n], 1, v | 0x80))
+    if (sh4_mem_tas(cpu, cpu->r[n], &v))
         cpu->t = v == 0;
 }
 
