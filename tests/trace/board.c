@@ -231,6 +231,7 @@ void board_for(struct board *b, uint64_t ns)
         if (ret > 0)
             fail_msg("stopped at %08x, reason %d: %s", (unsigned)stop.pc, stop.reason, stop.text);
     }
+    collect(b, 0); /* a full ring may have been read in the last slice */
 }
 
 void board_halt(struct board *b)
