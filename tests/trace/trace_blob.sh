@@ -11,7 +11,7 @@ diff -u "$agent/trace_blob.c" "$out"
 # A PC-relative load in a delay slot raises slot-illegal on the target; the assembler does not say so.
 obj=$(mktemp)
 trap 'rm -f "$out" "$obj"' EXIT
-"${AS:-sh4-linux-gnu-as}" -little -isa=sh4 "$agent/trace.S" -o "$obj"
+"${AS:-sh4-linux-gnu-as}" -little -isa=sh4 -I"$agent" "$agent/trace.S" -o "$obj"
 bad=$("${OBJDUMP:-sh4-linux-gnu-objdump}" -d "$obj" | awk -F'\t' '
     delayed && ($3 ~ /^mova/ || $0 ~ /\tmov\.[lw]\t[0-9a-f]+ </) { print; n++ }
     { delayed = $3 ~ /^(bra|bsr|jmp|jsr|rts|rte|braf|bsrf|bt\.s|bf\.s)/ }')

@@ -1,5 +1,5 @@
 #!/bin/bash
-# Assembles trace.S in both byte orders and prints trace_blob.c.
+# Assembles trace.S, with step.S, in both byte orders and prints trace_blob.c.
 # usage: build_trace.sh [OUTPUT]      without OUTPUT the committed trace_blob.c is replaced
 # Needs the SH-4 cross binutils (Debian: binutils-sh4-linux-gnu). AS, LD, NM, OBJCOPY override them.
 set -eu
@@ -8,12 +8,12 @@ out=${1:-$here/trace_blob.c}
 AS=${AS:-sh4-linux-gnu-as} LD=${LD:-sh4-linux-gnu-ld} NM=${NM:-sh4-linux-gnu-nm} OBJCOPY=${OBJCOPY:-sh4-linux-gnu-objcopy}
 tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
-NAMES="save ext slots slot_spc calib calib_call calib_f l_text l_size l_table l_sites l_kernel l_next1 l_next4
+NAMES="save ext rom slots slot_spc calib calib_call calib_f l_text l_size l_table l_sites l_kernel l_next1 l_next4
 l_next6 calls_struct"
 
 # link ENDIAN BASE NAME
 link() {
-    "$AS" "$1" -isa=sh4 "$here/trace.S" -o "$tmp/$3.o"
+    "$AS" "$1" -isa=sh4 -I"$here" "$here/trace.S" -o "$tmp/$3.o"
     "$LD" "$1" -Ttext="$2" -e trace_base "$tmp/$3.o" -o "$tmp/$3.elf"
     "$OBJCOPY" -O binary -j .text "$tmp/$3.elf" "$tmp/$3.bin"
 }

@@ -10,7 +10,7 @@
 ! program's: the residue, which the host measures with `calib` and subtracts.
 
         .text
-        .global trace_base, save, ext, slots, slot_spc, calib, calib_call, calib_f, trace_end
+        .global trace_base, save, ext, rom, slots, slot_spc, calib, calib_call, calib_f, trace_end
         .global l_text, l_size, l_table, l_sites, l_kernel, l_next1, l_next4, l_next6, calls_struct
 
         ! offsets in the save block (R15)
@@ -70,6 +70,7 @@
         .equ K_START, 0xFF05
         .equ K_STOP, 0xFF06
         .equ K_TIME, 0xFF07
+        .equ K_ROM, 0xFF08
         .equ NSLOTS, 32
 
 ! Saves R0-R4 and reads the counters into R2 and R3.
@@ -524,6 +525,9 @@ l_krte: .long   K_RTE << 16
         shll8   r1
         cmp/eq  r0,r1
         bt      hudi
+        mov.l   l_rom6,r4               ! in ROM: what runs next is no longer known
+        mov     #0,r1
+        mov.l   r1,@r4
         mov.l   l_ext6,r1
         mov.l   r0,@(X_X2,r1)
         mov.l   l_next6,r4
@@ -663,7 +667,10 @@ exception:                              ! R4: 1 general, 0x400 TLB miss
         tst     r1,r1
         bf      1f
         mov.l   l_next1,r4
-1:      mov.l   l_ext6,r1
+1:      mov.l   l_rom6,r1
+        mov     #0,r0
+        mov.l   r0,@r1
+        mov.l   l_ext6,r1
         mov.l   r4,@(X_CHAIN,r1)
         mov.l   @(S_STATE,r15),r0
         tst     #ST_STOPPED + ST_FILTER,r0
@@ -700,7 +707,7 @@ pass1:  mov.l   l_next1,r4
         bra     pass
         nop
 ! User break: ours if channel B matched at the place we set it to.
-user_break:
+break_b:
         mov.l   l_ext6,r1
         mov.l   @(X_EXC,r1),r4
         stc     spc,r0
@@ -742,6 +749,7 @@ l_sddr6: .long  0xFFF00008
 l_drain: .long  0x44524E21              ! host: the ring, please
 l_bbrb: .long   0xFF200014
 l_cmfb: .long   0x4000
+l_rom6: .long   rom
 
 ! Start and stop points, indirect targets, and site number 0 (no site). R1 >> 1: struct of four words: stub,
 ! flags, site number, last target.
@@ -1024,6 +1032,8 @@ l_expevt7: .long 0xFF000024
 l_kstart: .long K_START << 16
 l_kstop: .long  K_STOP << 16
 l_ktarget: .long K_TARGET << 16
+
+        .include "step.S"
 
 ! Return addresses of interrupted code lead here; the trap finds the real one in slot_spc. There is room
 ! for a far jump, which the host leaves behind in slots that are still waiting when it disarms.

@@ -12,7 +12,7 @@ struct sh4_trace_blob {
     uint32_t base;          /* where it was linked */
     const uint16_t *relocs; /* offsets of 32-bit words that hold addresses, to be moved with the base */
     size_t nrelocs;
-    uint16_t save, ext;                  /* blocks, below */
+    uint16_t save, ext, rom;             /* blocks, below */
     uint16_t slots, slot_spc;            /* RTE slots: 16 bytes of code, 4 of return address each */
     uint16_t calib, calib_call, calib_f; /* calibration: entry, its call site, its return site */
     uint16_t l_text, l_size, l_table, l_sites;      /* words the host fills in */
@@ -41,6 +41,11 @@ enum {
 };
 /* Words of the extension block. */
 enum { SH4_TRACE_X_SPC = 2, SH4_TRACE_X_EXC = 7, SH4_TRACE_X_WAIT = 9, SH4_TRACE_X_K1 = 14 };
+/* Words of the block for code that is stepped (step.S). */
+enum {
+    SH4_TRACE_R_PREV, SH4_TRACE_R_BASE, SH4_TRACE_R_SIZE, SH4_TRACE_R_TBASE, SH4_TRACE_R_TSIZE, SH4_TRACE_R_TABLE,
+    SH4_TRACE_R_K1, SH4_TRACE_R_K2
+};
 enum sh4_trace_state {
     SH4_TRACE_STOPPED = 1, /* before a start point, behind a stop point */
     SH4_TRACE_FILTER = 2,  /* inside a filtered interrupt */
@@ -69,6 +74,7 @@ enum sh4_trace_kind {
     SH4_TRACE_K_START,          /* x1 point */
     SH4_TRACE_K_STOP,           /* x1 point */
     SH4_TRACE_K_TIME,           /* nothing but time */
+    SH4_TRACE_K_ROM,            /* a site in stepped code, or (number 0) the first stop there: x1 pc behind it */
     SH4_TRACE_K_END
 };
 enum { SH4_TRACE_MAX_SITE = 0x7FFF };

@@ -206,6 +206,27 @@ static int set_ccr(struct sh4_target *t, uint32_t value, struct err *err)
     return sh4_agent_run(t, &req, 1, err);
 }
 
+/* A stop in stepped code: the loop's return is one, and the agent keeps the time as pending. */
+static int measure_step(struct sh4_trace *tr, const uint32_t plain[2][2], int32_t cost[2], struct err *err)
+{
+    uint32_t unused[2], pend[2][2] = { { 0 } };
+    int ret = patch_loop(tr, false, err);
+    for (int i = 0; ret == 0 && i < 3; i++) {
+        ret = sh4_trace_step_loop(tr, true, err);
+        if (ret == 0)
+            ret = run(tr, i == 2 ? ROUNDS : ROUNDS / 2, false, unused, unused, err);
+        if (ret == 0)
+            ret = sh4_trace_get(tr, sh4_trace_blob.save + 4 * SH4_TRACE_S_PEND1, pend[i == 2], 2, err);
+    }
+    for (int n = 0; ret == 0 && n < 2; n++) {
+        int32_t extra = (int32_t)(pend[1][n] - pend[0][n]) - (int32_t)(plain[1][n] - plain[0][n]);
+        cost[n] = tr->cfg.counter[n] ? (extra + ROUNDS / 4) / (ROUNDS / 2) : 0;
+    }
+    struct err own = { .code = ERR_OK };
+    int off = sh4_trace_step_loop(tr, false, &own);
+    return ret < 0 || off == 0 ? ret : err_set(err, own.code, own.hint, "%s", own.what);
+}
+
 /* One calibration in the present state of the caches. */
 static int calibrate(struct sh4_trace *tr, bool cached, struct err *err)
 {
@@ -219,6 +240,8 @@ static int calibrate(struct sh4_trace *tr, bool cached, struct err *err)
         tr->residue16[cached][n] = code ? 16 * extra / ROUNDS : 0;
         tr->first[cached][n] = code && start > 0 ? start : 0;
     }
+    if (ret == 0 && tr->plan.rom.bytes)
+        ret = measure_step(tr, d[0], tr->step_cost[cached], err);
     return ret;
 }
 

@@ -47,6 +47,7 @@ int32_t sh4_trace_filter_cost(const struct sh4_trace_decoder *d, int n)
 
 void sh4_trace_decode_lost(struct sh4_trace_decoder *d, uint32_t events)
 {
+    d->at = 0;
     for (int n = 0; n < 2; n++)
         d->debt16[n] += (int64_t)events * (d->residue16[n] + 16 * by_code(d->code[n], PENDING_INSNS, PENDING_CYCLES));
 }
@@ -58,10 +59,13 @@ static int32_t residue16(const struct sh4_trace_decoder *d, const struct record 
     const struct sh4_trace_id *id = &d->plan->id[d->last];
     uint16_t code = d->code[n];
     if (!d->started)
-        return d->first[n] * 16;
+        return r->kind == SH4_TRACE_K_ROM ? 0 : d->first[n] * 16;
     if (code == CODE_CALLS) /* a displaced call is a jump: none is counted */
         return d->last && is_call(id) ? -16 : 0;
     int32_t extra = d->last ? by_code(code, id->extra_insns, id->extra_cycles) : 0;
+    if (r->kind == SH4_TRACE_K_ROM) /* the agent took the stops off, as if it had always left with time pending */
+        return 16 * (extra + (passes(d->last_kind) ? by_code(code, PASS_INSNS, PASS_CYCLES) : 0) -
+                     by_code(code, PENDING_INSNS, PENDING_CYCLES));
     if (passes(r->kind))
         extra += by_code(code, NO_TRAP_INSNS, NO_TRAP_CYCLES);
     if (passes(d->last_kind))
@@ -130,11 +134,12 @@ static bool sensible(const struct sh4_trace_decoder *d, const struct record *r)
 {
     if (r->kind >= SH4_TRACE_K_END)
         return false;
-    bool needs_id = r->kind == 0 || r->kind == SH4_TRACE_K_WIDE || r->kind == SH4_TRACE_K_TARGET;
+    bool needs_id = r->kind == 0 || r->kind == SH4_TRACE_K_WIDE || r->kind == SH4_TRACE_K_TARGET ||
+                    (r->kind == SH4_TRACE_K_ROM && r->id);
     return needs_id ? r->id && r->id < d->plan->nids && d->plan->id[r->id].addr : r->id == 0;
 }
 
-/* How far the slot of a return moves the stack pointer; false if that is not a constant. */
+/* How far a slot moves the stack pointer; false if that is not a constant. */
 static bool slot_moves_sp(uint16_t slot, int32_t *by)
 {
     *by = 0;
@@ -142,6 +147,8 @@ static bool slot_moves_sp(uint16_t slot, int32_t *by)
         *by = (int8_t)slot;
     else if ((slot & 0xF0FF) == 0x60F6 || (slot & 0xFF0F) == 0x4F06) /* mov.l @r15+,Rn; lds.l @r15+ */
         *by = 4;
+    else if ((slot & 0xFF0F) == 0x2F06 || (slot & 0xFF0F) == 0x4F02) /* mov.l Rm,@-r15; sts.l @-r15 */
+        *by = -4;
     else if ((slot & 0xFF0F) == 0x6F03) /* mov Rm,r15 */
         return false;
     return true;
@@ -153,7 +160,7 @@ static void enter(struct sh4_trace_decoder *d, uint32_t sp, uint32_t ret)
     d->frame[d->nframes++ % SH4_TRACE_FRAMES].ret = ret;
 }
 
-/* The return address is that of the call made with the same stack pointer. */
+/* The return address is that of the call that left the same stack pointer behind its slot. */
 static bool leave(struct sh4_trace_decoder *d, uint32_t sp, uint32_t *ret)
 {
     size_t depth = d->nframes < SH4_TRACE_FRAMES ? d->nframes : SH4_TRACE_FRAMES;
@@ -217,8 +224,57 @@ static void site_event(struct sh4_trace_decoder *d, const struct record *r, stru
         e->target = id->has_target ? id->target : d->target[r->id];
         e->flags |= EVENT_HAS_TARGET;
     }
+    if (e->kind == EVENT_CALL) {
+        slot_moves_sp(id->slot, &by);
+        enter(d, r->sp + (uint32_t)by, id->addr + 4);
+    }
+}
+
+/* Which site of stepped code a record tells of. The first stop there has no number: it is the site the last event
+ * led to, if that can lead to where the program is now. */
+static uint16_t stepped_site(const struct sh4_trace_decoder *d, const struct record *r)
+{
+    if (r->id)
+        return r->id;
+    uint16_t id = sh4_trace_plan_stepped(d->plan, d->at);
+    const struct sh4_trace_id *x = &d->plan->id[id];
+    return id && (!x->has_target || x->target == r->x1) ? id : 0;
+}
+
+/* A stop comes behind the slot: the stack pointer before it is wanted, as for patched sites. */
+static uint32_t sp_before(const struct sh4_trace_id *id, uint32_t sp)
+{
+    int32_t by;
+    return slot_moves_sp(id->slot, &by) ? sp - (uint32_t)by : sp;
+}
+
+static void stepped_event(struct sh4_trace_decoder *d, const struct record *r, struct event *e)
+{
+    uint16_t number = stepped_site(d, r);
+    const struct sh4_trace_id *id = &d->plan->id[number];
+    uint32_t ret;
+    e->kind = EVENT_TIMESTAMP;
+    if (!number)
+        return;
+    e->pc = id->addr;
+    e->target = r->x1;
+    e->flags |= EVENT_HAS_PC | EVENT_HAS_TARGET;
+    e->sp = sp_before(id, r->sp);
+    e->kind = is_call(id) ? EVENT_CALL : id->kind == SH4_SITE_RTS ? EVENT_RETURN : EVENT_JUMP;
     if (e->kind == EVENT_CALL)
         enter(d, r->sp, id->addr + 4);
+    else if (e->kind == EVENT_RETURN)
+        leave(d, r->sp, &ret);
+}
+
+/* Where the program goes on behind an event. */
+static uint32_t goes_on(const struct sh4_trace_decoder *d, const struct record *r, const struct event *e)
+{
+    if (r->kind == SH4_TRACE_K_ROM)
+        return r->x1;
+    if (r->kind == SH4_TRACE_K_TIME)
+        return d->at;
+    return e->flags & EVENT_HAS_TARGET ? (uint32_t)e->target : 0;
 }
 
 static void exception_event(struct sh4_trace_decoder *d, const struct record *r, struct event *e)
@@ -253,6 +309,9 @@ static void fill(struct sh4_trace_decoder *d, const struct record *r, struct eve
         e->pc = r->x1;
         e->flags |= EVENT_HAS_PC;
         break;
+    case SH4_TRACE_K_ROM:
+        stepped_event(d, r, e);
+        break;
     default:
         e->kind = EVENT_TIMESTAMP;
         break;
@@ -281,9 +340,11 @@ static void event(struct sh4_trace_decoder *d, const struct record *r, uint64_t 
     d->doubtful += e->flags & EVENT_DOUBTFUL ? 1 : 0;
     d->sp_high = r->sp & 0xFFFC0000;
     d->started = true;
-    d->last = r->id;
+    d->at = goes_on(d, r, e);
+    bool stub = r->kind != SH4_TRACE_K_ROM; /* stepped code runs where it is */
+    d->last = stub ? r->id : 0;
     d->last_kind = (uint16_t)r->kind;
-    if (r->id)
+    if (r->id && stub)
         d->site = r->id;
     d->events++;
 }
@@ -295,6 +356,7 @@ static void repeat(struct sh4_trace_decoder *d, const struct record *r, const st
     e->flags &= EVENT_HAS_SP | EVENT_HAS_C1 | EVENT_HAS_C2;
     fill(d, r, e);
     e->flags |= EVENT_DOUBTFUL;
+    d->at = goes_on(d, r, e);
     d->last_kind = (uint16_t)r->kind;
     d->doubtful++;
     d->events++;

@@ -28,6 +28,7 @@ struct sh4_trace_decoder {
     uint16_t site;         /* number of the last site event */
     struct { uint32_t at, pc; } inside[8]; /* stub addresses that were interrupted, and what they stand for */
     unsigned ninside;
+    uint32_t at;           /* where the last event left the program going, 0 not known */
     uint32_t sp_high;      /* bits 31-18 */
     uint32_t *target;      /* last target by number, plan->nids entries; caller allocates, zeroed */
     struct { uint32_t sp, ret; } frame[SH4_TRACE_FRAMES]; /* calls under way, newest at (n-1) % FRAMES */

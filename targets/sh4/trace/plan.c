@@ -37,6 +37,8 @@ struct work {
     const struct sh4_trace_request *rq;
     struct place *place;
     size_t nplaces;
+    struct place *rom; /* stepped: no stub, no patch */
+    size_t nrom;
     struct stub_at *stub;
     size_t nstubs;
     uint32_t stub_bytes;
@@ -82,6 +84,8 @@ static void add_sites(struct work *w)
             continue;
         if (w->rq->translated && s->addr >> 30 != 2)
             s->why = SH4_UNTRACED_MMU;
+        else if (s->stepped)
+            w->rom[w->nrom++] = p;
         else if (sh4_stub_site(s, w->rq->big, &p.stub, NULL) < 0)
             s->why = SH4_UNTRACED_STUB;
         else if (p.stub.len && (p.stub_index = keep_stub(w, &p.stub)) == MAX_STUBS)
@@ -138,12 +142,23 @@ static size_t number(struct work *w)
         w->place[kept++] = p;
     }
     w->nplaces = kept;
+    kept = 0;
+    for (size_t i = 0; i < w->nrom; i++) {
+        if (next[0] > SH4_TRACE_MAX_SITE) {
+            ((struct sh4_site *)(uintptr_t)w->rom[i].site)->why = SH4_UNTRACED_LIMIT;
+            continue;
+        }
+        w->rom[kept] = w->rom[i];
+        w->rom[kept++].id = (uint16_t)next[0];
+        next[0] += 2;
+    }
+    w->nrom = kept;
     return MAX(next[0], next[1]);
 }
 
 /* Offsets of the parts in the image. */
 struct layout {
-    uint32_t table, table_bytes, sites, specials, stubs, patches, end;
+    uint32_t table, table_bytes, sites, specials, stubs, patches, rom, rom_bytes, end;
 };
 
 static void lay_out(const struct work *w, size_t nids, struct layout *l)
@@ -159,7 +174,9 @@ static void lay_out(const struct work *w, size_t nids, struct layout *l)
     l->specials = align(l->sites + (uint32_t)nids * 4, 16);
     l->stubs = align(l->specials + (uint32_t)w->nspecials * 16, LINE);
     l->patches = align(l->stubs + w->stub_bytes, 8);
-    l->end = align(l->patches + (uint32_t)w->nplaces * 8, LINE);
+    l->rom = align(l->patches + (uint32_t)w->nplaces * 8, 4);
+    l->rom_bytes = w->nrom ? align(w->rom[w->nrom - 1].addr + 2 - w->rom[0].addr, 4) : 0;
+    l->end = align(l->rom + l->rom_bytes, LINE);
 }
 
 /* How much of what the program uses shares a line with [from, to) in a direct-mapped cache of `lines`. */
@@ -183,9 +200,13 @@ static void count_stack(const struct sh4_sites *s, uint32_t pc, uint16_t op, uin
         ocache[(top - i * LINE) / LINE % OCACHE_LINES] += STACK_WEIGHT;
 }
 
-static void count_use(const struct sh4_sites *s, uint32_t icache[ICACHE_LINES], uint32_t ocache[OCACHE_LINES])
+static void count_use(const struct work *w, uint32_t icache[ICACHE_LINES], uint32_t ocache[OCACHE_LINES])
 {
-    for (uint32_t a = s->text_low & ~1u; a < s->text_high + 256; a += 2) {
+    const struct sh4_sites *s = w->rq->sites;
+    if (!w->nplaces)
+        return;
+    uint32_t low = w->place[0].addr & PHYS, high = (w->place[w->nplaces - 1].addr & PHYS) + 256;
+    for (uint32_t a = low; a < high; a += 2) {
         unsigned code = sh4_sites_code(s, a);
         icache[a / LINE % ICACHE_LINES] += code & (SH4_CODE_INSN | SH4_CODE_SLOT) ? 1 : 0;
         ocache[a / LINE % OCACHE_LINES] += code & SH4_CODE_LITERAL ? 1 : 0;
@@ -203,7 +224,7 @@ static uint32_t choose_base(const struct work *w, const struct layout *l)
     uint32_t ram = align(w->rq->ram, LINE), best = ram, best_cost = UINT32_MAX;
     uint32_t need = l->end + SH4_TRACE_MIN_RING + SH4_TRACE_RESERVE;
     uint32_t slack = w->rq->ram + w->rq->ram_bytes - ram - need;
-    count_use(w->rq->sites, icache, ocache);
+    count_use(w, icache, ocache);
     for (uint32_t off = 0; off <= MIN(slack, (uint32_t)LINE * OCACHE_LINES); off += LINE) {
         uint32_t b = ram + off;
         uint32_t cost = 4 * conflicts(icache, ICACHE_LINES, b + FAST_FROM, b + FAST_TO) +
@@ -239,6 +260,30 @@ static uint32_t stub_address(const struct work *w, const struct sh4_trace_plan *
     return x->addr >> 31 ? at : at & PHYS;
 }
 
+static void fill_id(const struct place *x, struct sh4_trace_id *id, uint32_t stub)
+{
+    *id = (struct sh4_trace_id){ .addr = x->addr, .stub = stub, .stub_pr = x->stub.set_pr, .kind = SH4_SITE_NKINDS,
+                                 .extra_insns = x->stub.extra_insns, .extra_cycles = x->stub.extra_cycles };
+    if (x->site) {
+        id->kind = x->site->kind;
+        id->slot = x->site->slot;
+        id->has_target = x->site->has_target;
+        id->target = x->site->target;
+    }
+}
+
+static void fill_rom(const struct work *w, struct sh4_trace_plan *p, const struct layout *l)
+{
+    for (size_t i = 0; i < w->nrom; i++) {
+        const struct place *x = &w->rom[i];
+        put16(p->image + l->rom + (x->addr - w->rom[0].addr), x->id, w->rq->big);
+        fill_id(x, &p->id[x->id], 0);
+    }
+    p->rom = (struct sh4_trace_rom){ .base = w->rq->window.base, .bytes = w->nrom ? w->rq->window.bytes : 0, .bamr = w->rq->window.bamr,
+                                     .text = w->nrom ? w->rom[0].addr : 0, .text_bytes = l->rom_bytes, .table = l->rom,
+                                     .nsites = w->nrom };
+}
+
 static void fill_tables(const struct work *w, struct sh4_trace_plan *p, const struct layout *l)
 {
     bool big = w->rq->big;
@@ -259,15 +304,7 @@ static void fill_tables(const struct work *w, struct sh4_trace_plan *p, const st
         put32(p->image + l->patches + i * 8, x->addr, big);
         put32(p->image + l->patches + i * 8 + 4, (uint32_t)SH4_TRACE_TRAP << 16 | x->orig, big);
         p->patch[i] = (struct sh4_trace_patch){ x->addr, x->orig, x->id };
-        struct sh4_trace_id *id = &p->id[x->id];
-        *id = (struct sh4_trace_id){ .addr = x->addr, .stub = stub, .stub_pr = x->stub.set_pr, .kind = SH4_SITE_NKINDS, .extra_insns = x->stub.extra_insns,
-                                     .extra_cycles = x->stub.extra_cycles };
-        if (x->site) {
-            id->kind = x->site->kind;
-            id->slot = x->site->slot;
-            id->has_target = x->site->has_target;
-            id->target = x->site->target;
-        }
+        fill_id(x, &p->id[x->id], stub);
     }
     for (size_t i = 0; i < w->nstubs; i++)
         memcpy(p->image + l->stubs + w->stub[i].offset, w->stub[i].bytes, w->stub[i].len);
@@ -284,6 +321,8 @@ static void fill_words(const struct work *w, struct sh4_trace_plan *p, const str
         { b->save + 4u * SH4_TRACE_S_WPTR, p->ring }, { b->save + 4u * SH4_TRACE_S_LIMIT, p->ring + p->ring_bytes },
         { b->save + 4u * SH4_TRACE_S_HARD, p->ring + p->ring_bytes + SH4_TRACE_RESERVE - 24 },
         { b->save + 4u * SH4_TRACE_S_STATE, rq->state }, { b->ext + 4u * SH4_TRACE_X_WAIT, rq->wait_loops },
+        { b->rom + 4u * SH4_TRACE_R_TBASE, p->rom.text }, { b->rom + 4u * SH4_TRACE_R_TSIZE, p->rom.text_bytes },
+        { b->rom + 4u * SH4_TRACE_R_TABLE, p->base + l->rom },
         { SH4_TRACE_H_PATCHES, p->base + l->patches }, { SH4_TRACE_H_COUNT, (uint32_t)w->nplaces },
     };
     for (size_t i = 0; i < ARRAY_LEN(words); i++)
@@ -306,6 +345,7 @@ static int build(struct work *w, struct sh4_trace_plan *p, struct err *err)
     }
     p->base = choose_base(w, &l);
     p->image_len = l.end;
+    p->big = rq->big;
     p->image = calloc(1, l.end);
     p->id = calloc(p->nids, sizeof *p->id);
     p->patch = calloc(w->nplaces ? w->nplaces : 1, sizeof *p->patch);
@@ -322,6 +362,7 @@ static int build(struct work *w, struct sh4_trace_plan *p, struct err *err)
         p->ring_bytes = rq->ring_limit & ~7u;
     relocate(p, rq->big);
     fill_tables(w, p, &l);
+    fill_rom(w, p, &l);
     fill_words(w, p, &l);
     return 0;
 }
@@ -332,8 +373,9 @@ int sh4_trace_plan(const struct sh4_trace_request *rq, struct sh4_trace_plan *ou
     struct sh4_trace_plan p = { 0 };
     int ret = 0;
     w.place = calloc(rq->sites->nsites + rq->nstops + 2, sizeof *w.place);
+    w.rom = calloc(rq->sites->nsites + 1, sizeof *w.rom);
     w.stub = calloc(MAX_STUBS, sizeof *w.stub);
-    if (!w.place || !w.stub)
+    if (!w.place || !w.rom || !w.stub)
         ret = err_set(err, ERR_NOMEM, "", "trace plan");
     if (ret == 0)
         add_sites(&w);
@@ -350,6 +392,7 @@ int sh4_trace_plan(const struct sh4_trace_request *rq, struct sh4_trace_plan *ou
     if (ret == 0)
         ret = build(&w, &p, err);
     free(w.place);
+    free(w.rom);
     free(w.stub);
     if (ret < 0)
         sh4_trace_plan_fini(&p);
@@ -388,4 +431,10 @@ const struct sh4_trace_patch *sh4_trace_plan_patch(const struct sh4_trace_plan *
             hi = mid;
     }
     return NULL;
+}
+
+uint16_t sh4_trace_plan_stepped(const struct sh4_trace_plan *p, uint32_t addr)
+{
+    uint32_t off = addr - p->rom.text;
+    return off < p->rom.text_bytes && off % 2 == 0 ? get16(p->image + p->rom.table + off, p->big) : 0;
 }

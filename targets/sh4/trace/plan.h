@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "probe/base/err.h"
+#include "targets/sh4/trace/rom.h"
 #include "targets/sh4/trace/sites.h"
 
 struct sh4_trace_request {
@@ -26,6 +27,7 @@ struct sh4_trace_request {
     uint32_t state;               /* enum sh4_trace_state to begin with */
     uint32_t calls_struct;        /* address of the program's __probeprof, 0 none */
     uint32_t wait_loops;          /* how long the agent waits for the host when the ring is full */
+    struct sh4_rom_window window; /* sites marked as stepped lie in it */
     uint32_t ring_limit;          /* largest ring wanted, bytes; 0: all that is left */
 };
 
@@ -46,7 +48,17 @@ struct sh4_trace_patch {
     uint16_t id;
 };
 
+/* Code that is stepped instead of patched. bytes 0: none. */
+struct sh4_trace_rom {
+    uint32_t base, bytes;      /* window of the user break channel, as the program runs there */
+    uint8_t bamr;
+    uint32_t text, text_bytes; /* what the table of numbers covers */
+    uint32_t table;            /* offset in the image */
+    size_t nsites;
+};
+
 struct sh4_trace_plan {
+    bool big;
     uint32_t base;             /* of the agent; its VBR */
     uint8_t *image;            /* image_len bytes at base, target byte order */
     size_t image_len;          /* multiple of 4 */
@@ -57,6 +69,7 @@ struct sh4_trace_plan {
     size_t nids;
     struct sh4_trace_patch *patch; /* by address */
     size_t npatches;
+    struct sh4_trace_rom rom;
     bool filtered;             /* the filter routine could be patched */
     char filter_why[160];      /* why not */
 };
@@ -79,5 +92,8 @@ long sh4_trace_plan_index(const struct sh4_trace_plan *p, uint32_t addr);
 
 /* sh4_trace_plan_patch - the patch at addr (any alias), or NULL. */
 const struct sh4_trace_patch *sh4_trace_plan_patch(const struct sh4_trace_plan *p, uint32_t addr);
+
+/* sh4_trace_plan_stepped - number of the site at addr in stepped code; 0: none. */
+uint16_t sh4_trace_plan_stepped(const struct sh4_trace_plan *p, uint32_t addr);
 
 #endif

@@ -114,7 +114,7 @@ static int choose_residue(struct sh4_trace *tr, struct err *err)
         return ret;
     memcpy(tr->dec.residue16, tr->residue16[cached], sizeof tr->dec.residue16);
     memcpy(tr->dec.first, tr->first[cached], sizeof tr->dec.first);
-    return 0;
+    return sh4_trace_step_cost(tr, cached, err);
 }
 
 static int save_word(struct sh4_target *t, unsigned word, uint32_t *v, struct err *err)
@@ -294,6 +294,33 @@ static int trace_poll(struct target *target, struct event *out, size_t cap, uint
     return (int)n;
 }
 
+static const char *filter_name(const struct trace_config *cfg)
+{
+    return cfg->shinobi_routine ? cfg->shinobi_routine : DEFAULT_SHINOBI;
+}
+
+static void make_note(struct sh4_trace *tr)
+{
+    size_t unexplored = 0;
+    tr->untraced = tr->yielded ? tr->plan.rom.nsites : 0;
+    for (size_t i = 0; i < tr->sites.nsites; i++)
+        tr->untraced += tr->sites.site[i].kind < SH4_SITE_RTE && tr->sites.site[i].why != SH4_TRACED;
+    for (size_t i = 0; i < tr->sites.nfunctions; i++)
+        unexplored += tr->sites.function[i].unexplored;
+    size_t stepped = tr->yielded ? 0 : tr->plan.rom.nsites;
+    int n = snprintf(tr->note, sizeof tr->note, "%zu places traced, %zu not", tr->plan.npatches + stepped, tr->untraced);
+    if (tr->plan.rom.nsites)
+        n += snprintf(tr->note + n, sizeof tr->note - (size_t)n,
+                      tr->yielded ? "; %zu in ROM: both break channels are GDB's" : "; %zu in ROM by stepping", tr->plan.rom.nsites);
+    if (unexplored)
+        n += snprintf(tr->note + n, sizeof tr->note - (size_t)n, "; %zu bytes of code not reached by the search", unexplored);
+    if (tr->evidence)
+        n += snprintf(tr->note + n, sizeof tr->note - (size_t)n, "; SR.BL taken as clear at the entry");
+    if (tr->cfg.irq_filter == IRQ_FILTER_SHINOBI)
+        snprintf(tr->note + n, sizeof tr->note - (size_t)n, tr->plan.filtered ? "; shinobi filter enabled at %s" : "; shinobi filter NOT enabled at %s: %s",
+                 filter_name(&tr->cfg), tr->plan.filter_why[0] ? tr->plan.filter_why : "no such symbol");
+}
+
 /* ---- halts in between ---- */
 
 static int halted(struct sh4_target *t, struct err *err)
@@ -314,11 +341,15 @@ static int resumed(struct sh4_target *t, struct err *err)
     if (ret == 0 && p)
         ret = sh4_trace_patch(tr, (size_t)(p - tr->plan.patch), false, err);
     tr->stepped = 0;
+    if (tr->plan.rom.bytes)
+        make_note(tr);
     if (ret == 0 && !t->ubc[1].used) {
         ret = sh4_trace_get(tr, sh4_trace_blob.ext + 4 * SH4_TRACE_X_EXC, &spc, 1, err);
         if (ret == 0 && spc)
             t->save[SH4_SAVE_BBRB] = 0x14;
     }
+    if (ret == 0)
+        ret = sh4_trace_step_resumed(tr, err);
     if (ret == 0)
         note_event(tr, EVENT_NOTE, t->pc, EVENT_CAUSE_RESUMED, 0);
     return ret;
@@ -326,10 +357,10 @@ static int resumed(struct sh4_target *t, struct err *err)
 
 /* The program stands on a traced site and goes on, or is stepped: the host makes the event in the agent's place.
  * Running on, the site's stub takes over; for a step the instruction itself is put back. */
-static int event_by_host(struct sh4_trace *tr, const struct sh4_trace_patch *p, struct err *err)
+static int event_by_host(struct sh4_trace *tr, uint16_t id, struct err *err)
 {
     struct sh4_target *t = tr->t;
-    uint32_t last[2], at[2], words[6] = { (uint32_t)SH4_TRACE_K_WIDE << 16 | p->id };
+    uint32_t last[2], at[2], words[6] = { (uint32_t)SH4_TRACE_K_WIDE << 16 | id };
     int ret = sh4_trace_get(tr, sh4_trace_blob.save + 4 * SH4_TRACE_S_LAST1, last, 2, err);
     for (unsigned n = 0; ret == 0 && n < 2; n++)
         ret = sh4_agent_peek(t, n ? SH4_PMCTR2L : SH4_PMCTR1L, 4, &at[n], err);
@@ -346,9 +377,26 @@ static int event_by_host(struct sh4_trace *tr, const struct sh4_trace_patch *p, 
     return 0;
 }
 
+/* The program stands in stepped code and the debugger steps it: channel A is the step's then. */
+static int resuming_stepped(struct sh4_trace *tr, struct resume *how, struct err *err)
+{
+    struct sh4_target *t = tr->t;
+    const struct sh4_trace_rom *rom = &tr->plan.rom;
+    uint16_t id = sh4_trace_plan_stepped(&tr->plan, t->pc);
+    bool step_first = t->ubc[1].used && t->ubc[1].kind == BP_HARD && t->ubc[1].addr == t->pc;
+    if (how->kind == RESUME_RANGE && how->range_lo < (uint64_t)rom->base + rom->bytes && how->range_hi > rom->base)
+        how->kind = RESUME_STEP;
+    if (!id || !tr->active || tr->yielded || REG_GET(t->sr, SH4_SR_BL) || (how->kind == RESUME_CONTINUE && !step_first))
+        return 0;
+    return event_by_host(tr, id, err);
+}
+
 static int resuming(struct sh4_target *t, struct resume *how, struct err *err)
 {
     struct sh4_trace *tr = t->trace;
+    int stepped = tr->plan.rom.bytes ? resuming_stepped(tr, how, err) : 0;
+    if (stepped < 0)
+        return stepped;
     const struct sh4_trace_patch *p = sh4_trace_plan_patch(&tr->plan, t->pc);
     if (how->kind == RESUME_RANGE)
         for (size_t i = 0; i < tr->plan.npatches; i++)
@@ -358,7 +406,7 @@ static int resuming(struct sh4_target *t, struct resume *how, struct err *err)
     if (!p || tr->mark[p - tr->plan.patch].dead || REG_GET(t->sr, SH4_SR_BL))
         return 0;
     const struct sh4_trace_id *id = &tr->plan.id[p->id];
-    int ret = tr->active && id->kind != SH4_SITE_NKINDS ? event_by_host(tr, p, err) : 0;
+    int ret = tr->active && id->kind != SH4_SITE_NKINDS ? event_by_host(tr, p->id, err) : 0;
     if (ret < 0 || how->kind != RESUME_CONTINUE) {
         tr->stepped = p->addr | 1;
         return ret;
@@ -493,11 +541,6 @@ static void agent_ram(const struct sh4_trace *tr, uint32_t *at, uint32_t *bytes)
     }
 }
 
-static const char *filter_name(const struct trace_config *cfg)
-{
-    return cfg->shinobi_routine ? cfg->shinobi_routine : DEFAULT_SHINOBI;
-}
-
 static bool find_filter(const struct trace_config *cfg, uint32_t *at)
 {
     uint64_t addr;
@@ -524,6 +567,7 @@ static int make_plan(struct sh4_trace *tr, struct err *err)
     if (ret == 0)
         ret = sh4_agent_peek(t, SH4_MMUCR, 4, &mmucr, err);
     rq.translated = mmucr & 1;
+    sh4_rom_window(&tr->sites, rq.ram, rq.ram_bytes, &rq.window);
     return ret < 0 ? ret : sh4_trace_plan(&rq, &tr->plan, err);
 }
 
@@ -590,24 +634,6 @@ static int check_patches(struct sh4_trace *tr, struct err *err)
     return 0;
 }
 
-static void make_note(struct sh4_trace *tr)
-{
-    size_t unexplored = 0;
-    tr->untraced = 0;
-    for (size_t i = 0; i < tr->sites.nsites; i++)
-        tr->untraced += tr->sites.site[i].kind < SH4_SITE_RTE && tr->sites.site[i].why != SH4_TRACED;
-    for (size_t i = 0; i < tr->sites.nfunctions; i++)
-        unexplored += tr->sites.function[i].unexplored;
-    int n = snprintf(tr->note, sizeof tr->note, "%zu places traced, %zu not", tr->plan.npatches, tr->untraced);
-    if (unexplored)
-        n += snprintf(tr->note + n, sizeof tr->note - (size_t)n, "; %zu bytes of code not reached by the search", unexplored);
-    if (tr->evidence)
-        n += snprintf(tr->note + n, sizeof tr->note - (size_t)n, "; SR.BL taken as clear at the entry");
-    if (tr->cfg.irq_filter == IRQ_FILTER_SHINOBI)
-        snprintf(tr->note + n, sizeof tr->note - (size_t)n, tr->plan.filtered ? "; shinobi filter enabled at %s" : "; shinobi filter NOT enabled at %s: %s",
-                 filter_name(&tr->cfg), tr->plan.filter_why[0] ? tr->plan.filter_why : "no such symbol");
-}
-
 static void set_hooks(struct sh4_trace *tr, bool on)
 {
     struct sh4_target *t = tr->t;
@@ -628,7 +654,10 @@ static int start_state(struct sh4_trace *tr, bool active, struct err *err)
     memcpy(tr->dec.residue16, tr->residue16[true], sizeof tr->dec.residue16);
     for (int n = 0; n < 2; n++)
         cost[n] = (uint32_t)sh4_trace_filter_cost(&tr->dec, n);
+    tr->step_cached = -1;
     ret = sh4_trace_put(tr, sh4_trace_blob.ext + 4 * SH4_TRACE_X_K1, cost, 2, err);
+    if (ret == 0)
+        ret = sh4_trace_step_cost(tr, true, err);
     for (unsigned n = 0; ret == 0 && n < 2; n++)
         ret = sh4_agent_peek(tr->t, n ? SH4_PMCTR2L : SH4_PMCTR1L, 4, &last[n], err);
     state = active ? state & ~(uint32_t)SH4_TRACE_STOPPED : state | SH4_TRACE_STOPPED;
@@ -663,6 +692,8 @@ static int arm_halted(struct sh4_trace *tr, struct err *err)
         ret = compare_image(t, tr->cfg.image, err);
     if (ret == 0)
         ret = find_sites(tr, err);
+    if (ret == 0)
+        ret = sh4_trace_find_rom(tr, err);
     if (ret == 0)
         ret = make_plan(tr, err);
     if (ret == 0)
@@ -841,7 +872,8 @@ static int trace_status(struct target *target, struct trace_status *out, struct 
         .armed = tr->armed, .active = tr->active, .events = tr->events, .lost = tr->lost, .doubtful = tr->doubtful,
         .target_cycles = cycles ? tr->raw_c1 : 0,
         .agent_cycles = cycles && tr->raw_c1 > program && !tr->cfg.has_start ? tr->raw_c1 - program : 0,
-        .held_ns = tr->held_ns, .wire_bits = tr->wire_bits, .sites = (uint32_t)tr->plan.npatches, .untraced_sites = (uint32_t)tr->untraced,
+        .held_ns = tr->held_ns, .wire_bits = tr->wire_bits,
+        .sites = (uint32_t)(tr->plan.npatches + (tr->yielded ? 0 : tr->plan.rom.nsites)), .untraced_sites = (uint32_t)tr->untraced,
         .ring_bytes = tr->plan.ring_bytes, .ring_used = tr->ring_used,
     };
     for (int n = 0; n < 2; n++)
@@ -863,11 +895,11 @@ static int trace_explain(struct target *target, const struct text_sink *out, str
     const struct sh4_sites *s = &tr->sites;
     for (size_t i = 0; i < s->nsites; i++) {
         const struct sh4_site *x = &s->site[i];
-        if (x->why == SH4_TRACED || x->kind >= SH4_SITE_RTE)
+        if (x->kind >= SH4_SITE_RTE || (x->why == SH4_TRACED && !(x->stepped && tr->yielded)))
             continue;
         const struct sh4_function *f = &s->function[x->function];
         sink_printf(out, "0x%08x %s in %s: %s", x->addr, sh4_site_kind_name(x->kind), function_name(s, x->function),
-                    sh4_untraced_text(x->why));
+                    x->why == SH4_TRACED ? "in ROM, and both channels of the user break controller are the debugger's" : sh4_untraced_text(x->why));
         if (x->why == SH4_UNTRACED_BL && f->blocked_by != SH4_NO_FUNCTION)
             sink_printf(out, " (called so by %s)", function_name(s, f->blocked_by));
         sink_printf(out, "\n");

@@ -27,6 +27,9 @@ struct sh4_trace {
     struct sh4_trace_mark *mark; /* plan.npatches */
     bool armed, active;
     bool drain_asked;            /* an H-UDI interrupt was sent for the ring */
+    bool yielded;                /* channel A is the debugger's: ROM is not traced meanwhile */
+    int8_t step_cached;          /* which cost of a stop the agent has: 0, 1, -1 none yet */
+    int32_t step_cost[2][2];     /* of a stop in stepped code: by caches off and on, then counter */
     uint32_t stepped;            /* site being stepped over by the user, | 1; 0 none */
     bool evidence;               /* SR.BL at entry was taken for clear because the program runs that way */
 
@@ -60,6 +63,15 @@ int sh4_trace_patch(struct sh4_trace *tr, size_t i, bool in_memory, struct err *
 int sh4_trace_patch_all(struct sh4_trace *tr, bool in_memory, struct err *err);
 void sh4_trace_hide(struct sh4_target *t, uint32_t addr, uint8_t *buf, size_t len);
 void sh4_trace_write(struct sh4_target *t, uint32_t addr, uint8_t *buf, size_t len);
+/* Finds out which code takes no patch and marks its sites; refuses start and stop points there. (step.c) */
+int sh4_trace_find_rom(struct sh4_trace *tr, struct err *err);
+/* The program runs on: channel A of the user break controller steps what cannot be patched, unless the debugger
+ * has it or steps itself. */
+int sh4_trace_step_resumed(struct sh4_trace *tr, struct err *err);
+/* Lets the agent subtract what a stop costs with the caches off or on. */
+int sh4_trace_step_cost(struct sh4_trace *tr, bool cached, struct err *err);
+/* Calibration: every return of its loop is stepped from now on, or no longer. */
+int sh4_trace_step_loop(struct sh4_trace *tr, bool on, struct err *err);
 /* Makes patches and the user's breakpoints agree before the program runs on. */
 int sh4_trace_reconcile(struct sh4_trace *tr, struct err *err);
 

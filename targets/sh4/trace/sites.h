@@ -38,7 +38,7 @@ enum sh4_untraced {
     SH4_UNTRACED_SLOT,     /* a branch leads to its delay slot */
     SH4_UNTRACED_BAD_SLOT, /* its slot holds no instruction that may stand there */
     SH4_UNTRACED_STUB,     /* cannot be executed elsewhere (see stubs.h) */
-    SH4_UNTRACED_ROM,      /* patch did not hold: not writable memory */
+    SH4_UNTRACED_ROM,      /* not writable memory, and outside what is stepped */
     SH4_UNTRACED_MMU,      /* address translated by the MMU */
     SH4_UNTRACED_OTHER,    /* kind that needs no patch (RTE) */
     SH4_UNTRACED_LIMIT,    /* more sites than one arming can hold */
@@ -53,6 +53,7 @@ struct sh4_site {
     uint8_t reg;  /* Rn of the register forms, Rm or Rn of the VBR forms */
     uint8_t why;  /* enum sh4_untraced */
     bool has_target;
+    bool stepped;          /* in memory that takes no patch: traced by user breaks (rom.h), if at all */
     uint32_t function; /* index into functions */
 };
 

@@ -1,0 +1,76 @@
+#include "targets/sh4/trace/rom.h"
+
+#include "probe/base/util.h"
+#include "targets/sh4/regs.h"
+
+enum { PHYS = 0x1FFFFFFF };
+
+/* What BAMR can mask, with the bits that say so. */
+static const struct { uint32_t bytes; uint8_t bamr; } sizes[] = { { 1u << 10, 1 }, { 1u << 12, 2 }, { 1u << 16, 8 }, { 1u << 20, 9 } };
+
+static bool stepped(const struct sh4_site *s)
+{
+    return s->stepped && s->why == SH4_TRACED && s->kind < SH4_SITE_RTE;
+}
+
+/* The whole function should be inside: its first instructions tell where the program is. */
+static void extent(const struct sh4_sites *ss, const struct sh4_site *s, uint32_t *low, uint32_t *high)
+{
+    const struct sh4_function *f = &ss->function[s->function];
+    bool known = f->low <= s->addr && f->high > s->addr;
+    *low = known ? f->low : s->addr;
+    *high = known ? f->high - 1 : s->addr + 3;
+}
+
+static bool inside(const struct sh4_sites *ss, const struct sh4_site *s, const struct sh4_rom_window *w)
+{
+    uint32_t low, high;
+    extent(ss, s, &low, &high);
+    return low - w->base < w->bytes && high - w->base < w->bytes;
+}
+
+static bool meets(const struct sh4_rom_window *w, uint32_t avoid, uint32_t bytes)
+{
+    uint32_t off = (avoid & PHYS) - (w->base & PHYS);
+    return off < w->bytes || 0u - off < bytes;
+}
+
+static size_t held(const struct sh4_sites *ss, const struct sh4_rom_window *w)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < ss->nsites; i++)
+        n += stepped(&ss->site[i]) && inside(ss, &ss->site[i], w);
+    return n;
+}
+
+void sh4_rom_window(struct sh4_sites *ss, uint32_t avoid, uint32_t avoid_bytes, struct sh4_rom_window *out)
+{
+    struct sh4_rom_window best = { 0 };
+    size_t most = 0;
+    for (size_t k = 0; k < ARRAY_LEN(sizes); k++) {
+        uint32_t last = 0;
+        bool any = false;
+        for (size_t i = 0; i < ss->nsites; i++) {
+            const struct sh4_site *s = &ss->site[i];
+            struct sh4_rom_window w = { s->addr & ~(sizes[k].bytes - 1), sizes[k].bytes,
+                                        (uint8_t)(sizes[k].bamr | REG_MASK(SH4_BAMR_BASM)) };
+            if (!stepped(s) || (any && w.base == last) || meets(&w, avoid, avoid_bytes))
+                continue;
+            any = true;
+            last = w.base;
+            size_t n = held(ss, &w);
+            if (n > most) {
+                most = n;
+                best = w;
+            }
+        }
+    }
+    for (size_t i = 0; i < ss->nsites; i++) {
+        struct sh4_site *s = &ss->site[i];
+        if (!stepped(s) || inside(ss, s, &best))
+            continue;
+        s->stepped = false;
+        s->why = SH4_UNTRACED_ROM;
+    }
+    *out = best;
+}

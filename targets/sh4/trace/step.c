@@ -1,0 +1,141 @@
+/* Code that takes no patch, on the target: found by trying, stepped by channel A of the user break controller. The
+ * debugger comes first: while it has both channels, nothing is stepped, and the note says so. */
+#include "probe/base/util.h"
+#include "targets/sh4/agent/trace_blob.h"
+#include "targets/sh4/regs.h"
+#include "targets/sh4/trace/sh4_trace.h"
+
+enum { PHYS = 0x1FFFFFFF, INSN_BREAK = 0x14 /* BBRA: instruction fetch, any size */, PROBES = 3 };
+
+/* ---- what takes no patch ---- */
+
+/* Writes a halfword past the caches and puts it back: 1 if it held. */
+static int holds(struct sh4_target *t, uint32_t addr, struct err *err)
+{
+    uint32_t at = (addr & PHYS) | 0xA0000000, was, seen;
+    int ret = sh4_agent_peek(t, at, 2, &was, err);
+    uint32_t other = (was & 0xFFFF) == SH4_TRACE_TRAP ? 0x0009 : SH4_TRACE_TRAP;
+    if (ret == 0)
+        ret = sh4_agent_poke(t, at, 2, other, err);
+    if (ret == 0)
+        ret = sh4_agent_peek(t, at, 2, &seen, err);
+    if (ret == 0)
+        ret = sh4_agent_poke(t, at, 2, was & 0xFFFF, err);
+    return ret < 0 ? ret : (seen & 0xFFFF) == other;
+}
+
+/* First, middle and last place of a section; a section in two kinds of memory is taken for RAM, and places that do
+ * not take the patch are found when all are in. */
+static int section_is_rom(struct sh4_target *t, const struct image_section *s, struct err *err)
+{
+    uint32_t addr = (uint32_t)s->addr, last = (uint32_t)(s->size - 2) & ~1u;
+    int held = 0;
+    for (uint32_t i = 0; i < PROBES; i++) {
+        int ret = holds(t, (addr + 1) / 2 * 2 + (last / (PROBES - 1) * i & ~1u), err);
+        if (ret < 0)
+            return ret;
+        held += ret;
+    }
+    return held == 0;
+}
+
+static bool in_section(const struct image_section *s, uint32_t addr)
+{
+    return ((addr & PHYS) - (uint32_t)(s->addr & PHYS)) < s->size;
+}
+
+static int refuse_points(const struct sh4_trace *tr, const struct image_section *s, struct err *err)
+{
+    for (size_t i = 0; i <= tr->cfg.nstops; i++) {
+        bool start = i == tr->cfg.nstops;
+        uint32_t at = (uint32_t)(start ? tr->cfg.start : tr->cfg.stops[i]);
+        if ((!start || tr->cfg.has_start) && in_section(s, at))
+            return err_set(err, ERR_USAGE, "use a hardware breakpoint, or a place in RAM",
+                           "0x%08x is in ROM: no start or stop point can be there", at);
+    }
+    return 0;
+}
+
+int sh4_trace_find_rom(struct sh4_trace *tr, struct err *err)
+{
+    const struct image *im = tr->cfg.image;
+    uint32_t mmucr;
+    int ret = sh4_agent_peek(tr->t, SH4_MMUCR, 4, &mmucr, err);
+    for (size_t i = 0; ret >= 0 && i < im->nsections; i++) {
+        const struct image_section *s = &im->sections[i];
+        bool translated = mmucr & 1 && s->addr >> 30 != 2; /* who knows what is there: reported as such */
+        if (!s->code || !s->data || s->size < 2 || translated || (ret = section_is_rom(tr->t, s, err)) <= 0)
+            continue;
+        ret = refuse_points(tr, s, err);
+        for (size_t k = 0; ret == 0 && k < tr->sites.nsites; k++)
+            tr->sites.site[k].stepped |= in_section(s, tr->sites.site[k].addr);
+    }
+    return MIN(ret, 0);
+}
+
+/* ---- running ---- */
+
+static int put(struct sh4_trace *tr, unsigned word, const uint32_t *v, size_t n, struct err *err)
+{
+    return sh4_trace_put(tr, sh4_trace_blob.rom + 4 * word, v, n, err);
+}
+
+static int set_channel(struct sh4_target *t, uint32_t bar, uint8_t bamr, struct err *err)
+{
+    int ret = 0;
+    if (!t->bar_known[0] || t->bar_seen[0] != bar)
+        ret = sh4_agent_poke(t, SH4_BARA, 4, bar, err);
+    if (ret == 0 && (!t->bamr_known[0] || t->bamr_seen[0] != bamr))
+        ret = sh4_agent_poke(t, SH4_BAMRA, 1, bamr, err);
+    if (ret < 0)
+        return ret;
+    t->bar_seen[0] = bar;
+    t->bamr_seen[0] = bamr;
+    t->bar_known[0] = t->bamr_known[0] = true;
+    t->save[SH4_SAVE_BBRA] = INSN_BREAK;
+    t->save[SH4_SAVE_BRCR] |= REG_MASK(SH4_BRCR_PCBA);
+    return 0;
+}
+
+int sh4_trace_step_resumed(struct sh4_trace *tr, struct err *err)
+{
+    struct sh4_target *t = tr->t;
+    const struct sh4_trace_rom *rom = &tr->plan.rom;
+    if (!rom->bytes)
+        return 0;
+    bool on = !t->stepping && !t->ubc[0].used;
+    uint32_t words[] = { on && t->pc - rom->base < rom->bytes ? t->pc : 0, rom->base, on ? rom->bytes : 0 };
+    tr->yielded = t->ubc[0].used;
+    int ret = put(tr, SH4_TRACE_R_PREV, words, ARRAY_LEN(words), err);
+    return ret == 0 && on ? set_channel(t, rom->base, rom->bamr, err) : ret;
+}
+
+/* ---- what a stop costs ---- */
+
+int sh4_trace_step_cost(struct sh4_trace *tr, bool cached, struct err *err)
+{
+    if (!tr->plan.rom.bytes || tr->step_cached == cached)
+        return 0;
+    uint32_t k[] = { (uint32_t)tr->step_cost[cached][0], (uint32_t)tr->step_cost[cached][1] };
+    tr->step_cached = cached;
+    return put(tr, SH4_TRACE_R_K1, k, ARRAY_LEN(k), err);
+}
+
+int sh4_trace_step_loop(struct sh4_trace *tr, bool on, struct err *err)
+{
+    const struct sh4_trace_blob *b = &sh4_trace_blob;
+    struct sh4_target *t = tr->t;
+    uint32_t zero = 0;
+    if (!on) {
+        t->save[SH4_SAVE_BBRA] = 0;
+        t->save[SH4_SAVE_BRCR] &= ~REG_MASK(SH4_BRCR_PCBA);
+        return put(tr, SH4_TRACE_R_SIZE, &zero, 1, err);
+    }
+    /* A window of the loop's own, without sites, where the last instruction is always known. */
+    uint32_t words[] = { tr->plan.base + b->calib_f, tr->plan.base + b->calib, (uint32_t)(b->calib_f - b->calib) + 4 };
+    uint32_t k[] = { 0, 0 };
+    int ret = put(tr, SH4_TRACE_R_PREV, words, ARRAY_LEN(words), err);
+    if (ret == 0)
+        ret = put(tr, SH4_TRACE_R_K1, k, ARRAY_LEN(k), err);
+    return ret == 0 ? set_channel(t, tr->plan.base + b->calib_f, REG_MASK(SH4_BAMR_BASM), err) : ret;
+}
