@@ -405,7 +405,7 @@ static int poll_running(struct sh4_target *t, uint64_t max_ns, struct target_sto
             return ret;
         if (ret > 0) {
             ret = settle(t, stop, err);
-            if (ret)
+            if (ret || now(t) >= end) /* a program that enters the agent all the time must not keep the caller here */
                 return ret;
             continue;
         }
@@ -583,8 +583,8 @@ static int halt_now(struct sh4_target *t, struct err *err)
     struct target_stop stop;
     int ret = op_halt(&t->base, err);
     while (ret == 0 && t->state == TARGET_RUNNING)
-        ret = MIN(op_poll(&t->base, BREAK_AGAIN_NS, &stop, err), 0);
-    return ret;
+        ret = op_poll(&t->base, BREAK_AGAIN_NS, &stop, err);
+    return ret < 0 ? ret : 0;
 }
 
 static int clean_target(struct sh4_target *t, struct err *err)

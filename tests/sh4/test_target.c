@@ -642,6 +642,22 @@ static void semihosting__off__the_program_handles_trapa_34(void **state)
     board_close(b);
 }
 
+/* Every TRAPA of such a program enters the agent and is handed on by the host: poll() keeps its time, Ctrl-C works. */
+static void semihosting__on_and_a_program_full_of_traps__poll_returns_and_halt_works(void **state)
+{
+    (void)state;
+    struct board *b = board_start("sh7750", "start: mov #0,r8\n l: trapa #5\n add #1,r8\n bra l\n nop\n"
+                                            "vbr: .space 256\n general: rte\n nop\n");
+    struct target_stop stop = { .reason = STOP_NONE };
+    MUST(b, b->t->ops->semihosting(b->t, true, &b->err));
+    cont(b);
+    for (int i = 0; i < 5; i++)
+        assert_int_equal(b->t->ops->poll(b->t, 2000000, &stop, &b->err), 0);
+    assert_int_equal(halt(b).reason, STOP_REQUEST);
+    assert_true(get_reg(b, 8) > 5);
+    board_close(b);
+}
+
 static void semihosting__on__calls_and_exit_reach_the_host(void **state)
 {
     (void)state;
@@ -808,6 +824,7 @@ int main(void)
         cmocka_unit_test(interrupts__of_the_program__pass_through_the_hooks),
         cmocka_unit_test(catch__asked_for__stops_before_the_handler_then_delivers),
         cmocka_unit_test(semihosting__off__the_program_handles_trapa_34),
+        cmocka_unit_test(semihosting__on_and_a_program_full_of_traps__poll_returns_and_halt_works),
         cmocka_unit_test(semihosting__on__calls_and_exit_reach_the_host),
         cmocka_unit_test(monitor__commands__say_what_is_there),
         cmocka_unit_test(events__table__has_the_34),

@@ -59,6 +59,19 @@ static void halt__cpu_that_does_not_answer__times_out_with_advice(void **state)
     }
 }
 
+/* With something to take out first, detach needs a halt: it must say that there is none, not try for ever. */
+static void detach__cpu_that_does_not_answer__fails_with_advice(void **state)
+{
+    (void)state;
+    struct board *b = board_open("sh7750,fault=silent");
+    MUST(b, b->t->ops->attach(b->t, &b->err));
+    MUST(b, b->t->ops->semihosting(b->t, true, &b->err));
+    assert_int_equal(b->t->ops->detach(b->t, &b->err), -ERR_TIMEOUT);
+    assert_non_null(strstr(b->err.what, "does not answer"));
+    assert_string_not_equal(b->err.hint, "");
+    board_close(b);
+}
+
 static void reset_halt__cpu_without_clock__times_out(void **state)
 {
     (void)state;
@@ -258,6 +271,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(attach__bad_hardware__says_what_was_tried_and_what_to_check),
         cmocka_unit_test(halt__cpu_that_does_not_answer__times_out_with_advice),
+        cmocka_unit_test(detach__cpu_that_does_not_answer__fails_with_advice),
         cmocka_unit_test(reset_halt__cpu_without_clock__times_out),
         cmocka_unit_test(noise__on_the_wire__is_repaired_or_reported),
         cmocka_unit_test(noise__too_much__fails_with_a_hint),
