@@ -74,7 +74,7 @@ static void put_stop(struct session *s, bool news)
 
 static void send_stop_reply(struct session *s, bool news)
 {
-    s->waiting = false;
+    s->waiting = s->replies_once = false;
     reply_begin(s);
     put_stop(s, news);
     reply_end(s);
@@ -86,7 +86,7 @@ void session_on_stop(struct session *s)
     s->halt_asked = false;
     s->halt_asked_ns = 0;
     if (s->waiting) {
-        if (stop->text[0]) {
+        if (stop->text[0] && !s->replies_once) {
             char line[sizeof stop->text + 1];
             snprintf(line, sizeof line, "%s\n", stop->text);
             console_print(s, line);
@@ -112,6 +112,20 @@ void cmd_vstopped(struct session *s, char *args, size_t len)
 
 /* ---- asking for a halt ---- */
 
+void session_give_up(struct session *s)
+{
+    s->waiting = s->replies_once = s->halt_asked = false;
+    reply_text(s, "T02thread:1;");
+}
+
+/* An error in answer to `?` or vAttach leaves GDB waiting for a stop for ever. It is told of one, and the error when it
+ * asks for the registers: then it gives up, and shows the error. */
+static void cannot_tell(struct session *s, const struct err *why)
+{
+    s->stub->trouble = *why;
+    session_give_up(s);
+}
+
 /* A controller halts the target; an observer only looks: the program goes on after it. */
 static int ask_halt(struct session *s, struct err *err)
 {
@@ -129,9 +143,8 @@ void cmd_vctrlc(struct session *s, char *args, size_t len)
     struct err err;
     (void)len;
     if (s->stub->gone && s->waiting) {
-        console_print(s, "The target does not answer; its state is unknown.\n");
-        s->waiting = false;
-        reply_text(s, "T02thread:1;");
+        session_say(s, "The target does not answer; its state is unknown.\n");
+        session_give_up(s);
     } else if (stub_running(s->stub) && ask_halt(s, &err) < 0) {
         session_say(s, err.what);
         session_say(s, "\n");
@@ -142,16 +155,14 @@ void cmd_vctrlc(struct session *s, char *args, size_t len)
 
 static void why_while_running(struct session *s)
 {
-    struct err err;
+    struct err err = { .code = ERR_OK };
     if (s->non_stop) {
         reply_ok(s);
         return;
     }
-    s->waiting = true;
-    if (ask_halt(s, &err) < 0) {
-        s->waiting = false;
-        reply_err(s, &err, true);
-    }
+    s->waiting = s->replies_once = true;
+    if (ask_halt(s, &err) < 0)
+        cannot_tell(s, &err);
 }
 
 void cmd_why(struct session *s, char *args, size_t len)
@@ -165,9 +176,9 @@ void cmd_why(struct session *s, char *args, size_t len)
     } else if (stub->gone) {
         err_set(&err, ERR_NO_TARGET, "check adapter, cable and power; it is being looked for",
                 "the target does not answer");
-        reply_err(s, &err, true);
+        cannot_tell(s, &err);
     } else if (stub_attach(stub, &err) < 0) {
-        reply_err(s, &err, true);
+        cannot_tell(s, &err);
     } else if (stub_running(stub)) {
         why_while_running(s);
     } else {
@@ -400,12 +411,12 @@ void cmd_run_program(struct session *s, char *args, size_t len)
     struct err err;
     (void)args;
     (void)len;
-    s->waiting = true; /* the reply is the stop */
+    s->waiting = s->replies_once = true; /* the reply is the stop */
     int ret = stub_attach(s->stub, &err);
     if (ret >= 0)
         ret = restart(s, &err);
     if (ret < 0) {
-        s->waiting = false;
+        s->waiting = s->replies_once = false;
         reply_err(s, &err, true);
     } else if (ret == 0) {
         send_stop_reply(s, false);

@@ -53,6 +53,10 @@ void stub_stopped(struct stub *stub, const struct target_stop *stop);
 void stub_gone(struct stub *stub, const struct err *why);
 void stub_back(struct stub *stub);
 
+/* stub_troubled - a poll of the target failed, yet it is not gone: a halt that the CPU does not answer. Whoever waits for
+ * that halt is told why. */
+void stub_troubled(struct stub *stub, const struct err *why);
+
 /* session_open - a new connection. The first open session controls the target, later ones observe.
  * peek   asked during long work: true when 0x03 has arrived meanwhile; NULL: never
  * Attaches a target that is detached; a failure of that is reported to GDB, not here.

@@ -53,6 +53,7 @@ struct stub {
     bool snapshot_wanted;         /* by an observer: look and let go on */
     bool starting;                /* the next stop is the start of a program: PC is to be set */
     bool gone;
+    struct err trouble;           /* why the target's state is not known although it is not gone; code ERR_OK: it is */
     bool fileio;                  /* host I/O requests go to GDB */
     bool semihosting;             /* exits are noticed */
 };
@@ -88,6 +89,7 @@ struct session {
     bool extended, non_stop;
     bool says_swbreak, says_hwbreak, error_text; /* what GDB announced */
     bool waiting;             /* the next stop answers a packet */
+    bool replies_once;        /* and that packet takes one reply: GDB understands no console text before it */
     bool stop_quietly;        /* by vCont;t */
     bool notified;            /* non-stop: %Stop sent, vStopped awaited */
     bool no_process;          /* extended mode after an exit or a kill */
@@ -162,6 +164,8 @@ void stub_set_semihosting(struct stub *stub, bool on);
 
 /* ---- stop replies (cmd_run.c) ---- */
 void session_on_stop(struct session *s);
+/* Answers what waits for a stop that will not come: the session believes in one, but reads no registers. */
+void session_give_up(struct session *s);
 
 /* ---- host I/O (fileio.c) ---- */
 /* STOP_SYSCALL: true if the session now waits for GDB's F packet, false if it was settled here and

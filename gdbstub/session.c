@@ -243,7 +243,7 @@ void console_print(struct session *s, const char *text)
 
 bool session_say(struct session *s, const char *text)
 {
-    if (!s->waiting && !s->monitor_running)
+    if ((!s->waiting || s->replies_once) && !s->monitor_running)
         return false;
     console_print(s, text);
     return true;
@@ -266,6 +266,10 @@ static bool permitted(struct session *s, const struct packet_row *row)
     if ((row->flags & NEEDS_CONTROL) && stub->controller != s) {
         refuse(s, row, ERR_STATE, "it takes over when the other one leaves",
                "another GDB controls the target, this one observes");
+        return false;
+    }
+    if ((row->flags & NEEDS_HALT) && stub->trouble.code != ERR_OK) {
+        reply_err(s, &stub->trouble, true);
         return false;
     }
     if ((row->flags & NEEDS_TARGET) && stub->gone) {

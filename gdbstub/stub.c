@@ -142,6 +142,7 @@ int stub_reset(struct stub *stub, enum reset_mode mode, struct err *err)
     if (ret >= 0)
         ret = stub->ops->reset(stub->t, mode, err);
     stub_forget_regs(stub);
+    stub->trouble.code = ERR_OK;
     stub->last_stop = (struct target_stop){ .reason = STOP_RESET, .signal = 5 };
     return ret;
 }
@@ -245,6 +246,7 @@ int stub_attach(struct stub *stub, struct err *err)
         if (ret < 0)
             return ret;
         stub_forget_regs(stub);
+        stub->trouble.code = ERR_OK;
         stub->last_stop.reason = STOP_NONE;
     }
     if (!stub->semihosting)
@@ -324,6 +326,7 @@ static void begin_program(struct stub *stub)
 void stub_stopped(struct stub *stub, const struct target_stop *stop)
 {
     stub_forget_regs(stub);
+    stub->trouble.code = ERR_OK;
     stub->last_stop = *stop;
     if (finish_snapshot(stub, stop))
         return;
@@ -353,8 +356,29 @@ void stub_gone(struct stub *stub, const struct err *why)
     stub_forget_regs(stub);
     snprintf(text, sizeof text, "The connection to the target is lost: %s%s%s\nStill looking for it.\n", why->what,
              why->hint[0] ? "; " : "", why->hint);
-    for (struct session *s = stub->sessions; s; s = s->next)
-        session_say(s, text);
+    for (struct session *s = stub->sessions; s; s = s->next) {
+        if (s->waiting && s->replies_once)
+            session_give_up(s);
+        else
+            session_say(s, text);
+    }
+}
+
+void stub_troubled(struct stub *stub, const struct err *why)
+{
+    char text[640];
+    stub->trouble = *why;
+    stub->starting = stub->halt_wanted = stub->snapshot_wanted = false;
+    snprintf(text, sizeof text, "%s%s%s\nIt is taken to run on; Ctrl-C tries again.\n", why->what, why->hint[0] ? "; " : "",
+             why->hint);
+    for (struct session *s = stub->sessions; s; s = s->next) {
+        bool asked = s->halt_asked;
+        s->halt_asked = false;
+        if (asked && s->waiting && s->replies_once)
+            session_give_up(s);
+        else if (asked)
+            session_say(s, text);
+    }
 }
 
 static bool anybody_waits(const struct stub *stub)
@@ -370,6 +394,7 @@ void stub_back(struct stub *stub)
     struct err err = { .code = ERR_OK };
     size_t lost = 0;
     stub->gone = false;
+    stub->trouble.code = ERR_OK;
     stub->snapshot_wanted = false;
     stub_forget_regs(stub);
     if (stub->semihosting)

@@ -315,6 +315,14 @@ static void on_gone(void *ctx, struct target *t, const struct err *why)
     flush_all(s);
 }
 
+static void on_troubled(void *ctx, struct target *t, const struct err *why)
+{
+    struct gdb_server *s = ctx;
+    (void)t;
+    stub_troubled(s->stub, why);
+    flush_all(s);
+}
+
 static void on_back(void *ctx, struct target *t)
 {
     struct gdb_server *s = ctx;
@@ -367,7 +375,7 @@ static void join_worker(void *ctx, struct target *t)
         .has_entry = s->cfg.has_entry, .entry = s->cfg.entry,
     };
     struct err err;
-    s->client = (struct worker_client){ .ctx = s, .slice = on_slice, .stopped = on_stopped, .gone = on_gone,
+    s->client = (struct worker_client){ .ctx = s, .slice = on_slice, .stopped = on_stopped, .gone = on_gone, .troubled = on_troubled,
                                         .back = on_back, .closing = on_closing };
     if (stub_new(&cfg, &s->stub, &err) < 0) { /* then every connection is closed with a word */
         log_rsp(s, "gdb: %s%s", err.what, "");

@@ -206,6 +206,16 @@ static void tell_gone(struct worker *w, const struct err *why)
     }
 }
 
+static void tell_troubled(struct worker *w, const struct err *why)
+{
+    log_msg(w->cfg.log, LOG_TARGET, "worker: poll: %s", why->what);
+    for (struct worker_client *c = w->clients, *next; c; c = next) {
+        next = c->next;
+        if (c->troubled)
+            c->troubled(c->ctx, w->cfg.target, why);
+    }
+}
+
 static void tell_back(struct worker *w)
 {
     log_msg(w->cfg.log, LOG_TARGET, "worker: target is back");
@@ -247,7 +257,7 @@ static void poll_target(struct worker *w, uint64_t max_ns)
         return;
     }
     if (ret < 0)
-        log_msg(w->cfg.log, LOG_TARGET, "worker: poll: %s", err.what);
+        tell_troubled(w, &err);
     if (ret > 0)
         tell_stopped(w, &stop);
 }

@@ -43,6 +43,8 @@ struct worker_client {
     void (*stopped)(void *ctx, struct target *t, const struct target_stop *stop);
     /* The target stopped answering; why says what failed. Recovery has not begun. */
     void (*gone)(void *ctx, struct target *t, const struct err *why);
+    /* A poll failed although the target is not gone: why says what, e.g. that no CPU answers a halt. */
+    void (*troubled)(void *ctx, struct target *t, const struct err *why);
     /* It answers again and is attached: restore breakpoints, arming. Its state may be RUNNING or
      * HALTED, and nothing that was written to it before can be relied upon. */
     void (*back)(void *ctx, struct target *t);

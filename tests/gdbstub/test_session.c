@@ -791,8 +791,63 @@ static void gone__ctrl_c_meanwhile__answered(void **state)
     assert_string_equal(talk(fx, "^C"), "OThe target does not answer; its state is unknown.\n T02thread:1;");
     assert_string_equal(talk(fx, "c"),
                         "E.the target does not answer; check adapter, cable and power; it is being looked for");
-    assert_string_equal(talk(fx, "?"),
+    assert_string_equal(talk(fx, "?"), "T02thread:1;"); /* GDB waits for ever behind an error here */
+    assert_string_equal(talk(fx, "g"),
                         "E.the target does not answer; check adapter, cable and power; it is being looked for");
+}
+
+/* ---- a target that answers, but does not halt ---- */
+
+static const struct err no_halt = { .code = ERR_TIMEOUT, .what = "halt: no answer", .hint = "is it clocked?" };
+
+/* GDB takes the first packet behind ? for the stop: an O packet there, or an error, and it hangs. */
+static void troubled__question_mark_pending__a_stop_then_the_reason(void **state)
+{
+    static const char *const questions[] = { "?", "vAttach;1" };
+    for (size_t i = 0; i < ARRAY_LEN(questions); i++) {
+        struct fixture *fx = *state;
+        no_acks(fx);
+        fx->ram.state = TARGET_RUNNING;
+        send_packet(fx->s, questions[i], strlen(questions[i]));
+        assert_string_equal(answer(fx, fx->s), "");
+        stub_troubled(fx->stub, &no_halt);
+        assert_string_equal(answer(fx, fx->s), "T02thread:1;");
+        send_packet(fx->s, "g", 1);
+        assert_string_equal(answer(fx, fx->s), "E.halt: no answer; is it clocked?");
+        pump(fx); /* it stops after all */
+        assert_string_equal(talk(fx, "m2000,1"), "00");
+        fx->s->acks = true; /* as it began */
+    }
+}
+
+static void troubled__ctrl_c_pending__says_so_and_tries_again(void **state)
+{
+    struct fixture *fx = *state;
+    no_acks(fx);
+    send_packet(fx->s, "c", 1);
+    feed(fx->s, "\003", 1);
+    stub_troubled(fx->stub, &no_halt);
+    assert_string_equal(answer(fx, fx->s), "Ohalt: no answer; is it clocked?\nIt is taken to run on; Ctrl-C tries again.\n");
+    stub_troubled(fx->stub, &no_halt); /* nobody asked again: not said again */
+    assert_string_equal(answer(fx, fx->s), "");
+    assert_string_equal(talk(fx, "^C"), STOP_AT("02", "00100000", ""));
+}
+
+static void stop_with_text__in_answer_to_a_question__comes_alone(void **state)
+{
+    struct fixture *fx = *state;
+    const struct target_stop stop = { .reason = STOP_REQUEST, .pc = 0x1000, .signal = 2, .text = "halted in a handler" };
+    no_acks(fx);
+    fx->ram.state = TARGET_RUNNING;
+    send_packet(fx->s, "?", 1);
+    fx->ram.state = TARGET_HALTED;
+    stub_stopped(fx->stub, &stop);
+    assert_string_equal(answer(fx, fx->s), STOP_AT("02", "00100000", ""));
+    fx->ram.words_per_poll = 1;
+    send_packet(fx->s, "c", 1);
+    fx->ram.state = TARGET_HALTED;
+    stub_stopped(fx->stub, &stop);
+    assert_string_equal(answer(fx, fx->s), "Ohalted in a handler\n " STOP_AT("02", "00100000", ""));
 }
 
 static void gone__while_halted__halted_again_when_it_runs_after(void **state)
@@ -913,6 +968,9 @@ int main(void)
         TEST(gone__while_running__told_and_breakpoints_come_back),
         TEST(gone__ctrl_c_meanwhile__answered),
         TEST(gone__while_halted__halted_again_when_it_runs_after),
+        TEST(troubled__question_mark_pending__a_stop_then_the_reason),
+        TEST(troubled__ctrl_c_pending__says_so_and_tries_again),
+        TEST(stop_with_text__in_answer_to_a_question__comes_alone),
         TEST(search__ctrl_c_meanwhile__given_up),
         cmocka_unit_test(packet_rows__each__found_and_not_hidden),
         TEST(packet_rows__every_one_from_an_observer__changes_nothing),

@@ -65,6 +65,10 @@ CASES = [
     ("detach lets it run, reattach halts it",
      ["load", "break main", "continue", "delete", "set var asked = 1", "detach", "shell sleep 0.3", "target remote @", "bt", "print counter > 100"],
      [r"detached", r"spin|bump", r"= 1\b"]),
+    ("attach to a handler that loops with BL=1",
+     ["monitor reset halt", "maintenance flush register-cache", "set {short}0x8c020000 = 0xaffe", "set {short}0x8c020002 = 9",
+      "set $pc = 0x8c020000", "set $sr = 0x700000f0", "detach", "target remote @", "print/x $pc", "print/x $sr"],
+     [r"detached", r"0x8c020000 in", r"= 0x8c020000", r"= 0x700000f0"]),
     ("kill and again", ["load", "kill", "target remote @", "load", "break main", "continue"], [r"Breakpoint 1, main"]),
     ("next, and who controls", ["set confirm off", "load", "break main", "continue", "next", "monitor sessions"], [r"Breakpoint 1, main", r"controls, this one"]),
 ]
@@ -242,13 +246,26 @@ def two_gdbs(probeprof):
         board.close()
 
 
+def no_halt(probeprof):
+    """A CPU that does not answer: GDB gives up with the reason, and does not wait for ever."""
+    for fault in "no-clock", "silent":
+        board, gdb = Board(probeprof, "--probe", "sim:sh7750,fault=" + fault), Gdb()
+        try:
+            text = gdb.command("target remote " + board.socket)
+            if in_order(text, [r"does not answer an ASE break", r"clocked"]):
+                raise RuntimeError("%s: no reason in: %s" % (fault, text))
+        finally:
+            gdb.close()
+            board.close()
+
+
 def main():
     if not shutil.which("gdb-multiarch"):
         print("skipped: no gdb-multiarch")
         return 77
     probeprof, wanted, failed = os.path.abspath(sys.argv[1]), sys.argv[2:], 0
     cases = [(name, lambda c=c, p=p: scripted(probeprof, c, p)) for name, c, p in CASES]
-    cases += [("Ctrl-C", lambda: ctrl_c(probeprof)), ("two GDBs", lambda: two_gdbs(probeprof)),
+    cases += [("Ctrl-C", lambda: ctrl_c(probeprof)), ("a CPU that does not halt", lambda: no_halt(probeprof)), ("two GDBs", lambda: two_gdbs(probeprof)),
               ("extended-remote: run, kill, run", lambda: extended(probeprof))]
     for name, run in cases:
         if wanted and name not in wanted:
