@@ -306,6 +306,8 @@ int sh4_write_mem(struct target *target, uint64_t addr, unsigned width, const ui
     keep(t, t->patch, t->npatches, a, copy, len, false);
     ret = sh4_mem_write_raw(t, a, width, copy, len, err);
     free(copy);
+    if (ret == 0)
+        sh4_image_note_written(t, a, buf, len);
     if (ret == 0 && a < 0xE0000000u && !is_io(a))
         ret = note_written(t, a, end, err);
     return ret;

@@ -71,6 +71,20 @@ struct sh4_ubc_channel {
 /* ---- the target ---- */
 
 struct sh4_trace; /* targets/sh4/trace */
+struct sh4_sites;
+
+/* What the debugger wrote, kept while no image is known: its code is searched for VBR instructions. */
+struct sh4_written_piece {
+    uint32_t addr; /* canonical */
+    uint8_t *data;
+    size_t size, cap;
+};
+struct sh4_written {
+    struct sh4_written_piece piece[32];
+    size_t n, total;
+    bool changed;            /* since the last search */
+    struct sh4_sites *code;  /* what that found */
+};
 
 struct sh4_target {
     struct target base; /* first */
@@ -142,6 +156,7 @@ struct sh4_target {
     struct sh4_patch *vbr_sites;
     size_t nvbr_sites;
     bool vbr_patched;
+    struct sh4_written written;
     bool leftover;         /* a lost session's hooks were found: its patches are undone as soon as the image is known */
 
     /* Hooks of the function trace; all may be NULL. trace is its state.
@@ -248,6 +263,8 @@ int sh4_patches_remove_all(struct sh4_target *t, struct err *err);
 int sh4_ubc_program(struct sh4_target *t, bool step, struct err *err);
 bool sh4_needs_hooks(const struct sh4_target *t);
 int sh4_image_patch(struct sh4_target *t, bool in_memory, struct err *err); /* VBR instructions to their DBR twins */
+void sh4_image_note_written(struct sh4_target *t, uint32_t addr, const uint8_t *buf, size_t len); /* the program's own bytes */
+void sh4_image_forget_written(struct sh4_target *t);
 int sh4_image_undo_leftovers(struct sh4_target *t, struct err *err);
 int sh4_set_image(struct target *t, const struct image *image, struct err *err);
 int sh4_sync_written(struct sh4_target *t, struct err *err);

@@ -552,7 +552,7 @@ static void vbr__set_by_the_program_under_breakpoints__is_its_own(void **state)
     (void)state;
     struct board *b = board_start("sh7750", SETS_VBR);
     struct image_section text = { .name = ".text", .addr = CODE, .size = b->prog.len, .data = b->prog.code, .code = true };
-    struct image im = { .sections = &text, .nsections = 1 };
+    struct image im = { .sections = &text, .nsections = 1, .entry = CODE };
     uint8_t code[600];
     MUST(b, b->t->ops->set_image(b->t, &im, &b->err));
     MUST(b, b->t->ops->insert_bp(b->t, BP_SOFT, label(b, "e"), 2, &b->err));
@@ -577,6 +577,59 @@ static void vbr__set_by_the_program_under_breakpoints__is_its_own(void **state)
     MUST(b, b->t->ops->read_mem(b->t, CODE, 0, code, b->prog.len, &b->err));
     assert_memory_equal(code, b->prog.code, b->prog.len); /* and really so in memory: nothing is hidden any more */
     board_close(b);
+}
+
+/* The same without an image: the debugger wrote that code itself. Words that only look alike stay what they are. */
+static void vbr__set_by_a_program_the_debugger_loaded__is_its_own(void **state)
+{
+    (void)state;
+    struct board *b = board_start("sh7750", SETS_VBR "number: .long 0x0022402E\n");
+    uint8_t code[600];
+    assert_true(b->prog.len <= sizeof code);
+    MUST(b, b->t->ops->insert_bp(b->t, BP_SOFT, label(b, "e"), 2, &b->err));
+    cont(b);
+    assert_int_equal(wait_stop(b).pc, label(b, "e"));
+    assert_int_equal(get_reg(b, R_VBR), label(b, "vectors"));
+    assert_int_equal(get_reg(b, 6), label(b, "vectors"));
+    assert_int_equal(get_reg(b, 3), label(b, "vectors"));
+    assert_int_equal(get_reg(b, 9), 7);
+    cont(b);
+    assert_int_equal(wait_stop(b).pc, label(b, "e"));
+    MUST(b, b->t->ops->read_mem(b->t, CODE, 0, code, b->prog.len, &b->err));
+    assert_memory_equal(code, b->prog.code, b->prog.len);
+    /* Other code over it, entered elsewhere. */
+    b->prog.nlabels = 0;
+    asm_text(&b->prog, CODE, "nop\n nop\n start: bsr f\n mov #3,r0\n e: bra e\n nop\n f: mova vectors,r0\n rts\n ldc r0,vbr\n"
+                             ".align 2\n n: .long 0x00220022\n vectors: .space 256\n rte\n nop\n");
+    MUST(b, b->t->ops->write_mem(b->t, CODE, 0, b->prog.code, b->prog.len, &b->err));
+    MUST(b, b->t->ops->remove_bp(b->t, BP_SOFT, CODE + 10, 2, &b->err));
+    MUST(b, b->t->ops->insert_bp(b->t, BP_SOFT, label(b, "e"), 2, &b->err));
+    set_reg(b, R_PC, label(b, "start"));
+    cont(b);
+    assert_int_equal(wait_stop(b).pc, label(b, "e"));
+    assert_int_equal(get_reg(b, R_VBR), label(b, "vectors"));
+    board_close(b);
+}
+
+/* A constant in the code that reads like STC VBR,R0 is the program's, with and without an image. */
+static void vbr__look_alikes_in_literals__are_not_changed(void **state)
+{
+    (void)state;
+    for (int with = 0; with < 2; with++) {
+        struct board *b = board_start("sh7750", "start: mov.l lit,r1\n mov.w wlit,r2\n mova lit,r0\n mov.l @(4,r0),r3\n e: bra e\n nop\n .align 2\n"
+                                                "lit: .long 0x402E0022\n .long 0x00220032\n wlit: .word 0x4027\n nop\n");
+        struct image_section text = { .name = ".text", .addr = CODE, .size = b->prog.len, .data = b->prog.code, .code = true };
+        struct image im = { .sections = &text, .nsections = 1, .entry = CODE };
+        if (with)
+            MUST(b, b->t->ops->set_image(b->t, &im, &b->err));
+        MUST(b, b->t->ops->insert_bp(b->t, BP_SOFT, label(b, "e"), 2, &b->err));
+        cont(b);
+        assert_int_equal(wait_stop(b).pc, label(b, "e"));
+        assert_int_equal(get_reg(b, 1), 0x402E0022);
+        assert_int_equal(get_reg(b, 2), 0x4027);
+        assert_int_equal(get_reg(b, 3), 0x00220032);
+        board_close(b);
+    }
 }
 
 static void interrupts__of_the_program__pass_through_the_hooks(void **state)
@@ -821,6 +874,8 @@ int main(void)
         cmocka_unit_test(watch__sizes_the_hardware_lacks__are_refused),
         cmocka_unit_test(exceptions__of_the_program__stay_its_own),
         cmocka_unit_test(vbr__set_by_the_program_under_breakpoints__is_its_own),
+        cmocka_unit_test(vbr__set_by_a_program_the_debugger_loaded__is_its_own),
+        cmocka_unit_test(vbr__look_alikes_in_literals__are_not_changed),
         cmocka_unit_test(interrupts__of_the_program__pass_through_the_hooks),
         cmocka_unit_test(catch__asked_for__stops_before_the_handler_then_delivers),
         cmocka_unit_test(semihosting__off__the_program_handles_trapa_34),

@@ -16,6 +16,7 @@ import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 ELF = os.path.join(HERE, "calls.elf")
+IRQDEMO = os.path.join(HERE, "../../../docs/examples/irqdemo/irqdemo.elf")
 DEADLINE = 40
 
 CASES = [
@@ -59,6 +60,11 @@ CASES = [
       "break main", "continue"],
      [r"= 0x10000000", r"Breakpoint 1, main", r"= 0x0", r"add \(a=2, b=3\)", r"#1 +.* main", r"= 0x10000000", r"return sum",
       r"Value returned is .* = 5", r"bump \(\)", r"main \(\)", r"_exit", r"resets the CPU", r"SIGILL", r"has reset itself", r"SIGTRAP", r"main \(\)"]),
+    ("a program with vectors of its own, without --elf",
+     ["file " + IRQDEMO, "load", "break main", "continue", "break Tick", "break Round", "continue", "continue", "continue", "bt", "print Ticks",
+      "print/x $vbr", "print &vectors", "delete", "break BlockedTick", "continue", "print/x $pc >> 16"],
+     [r"Breakpoint 1, .*main", r"Breakpoint [23], ", r"Breakpoint [23], ", r"Breakpoint [23], ", r"#0 ", r"= \d+", r"= 0x[8a]?c010", r"vectors",
+      r"the CPU has reset itself", r"= 0x(ffff)?a000"]),
     ("range stepping", ["load", "break main", "continue", "set debug remote 1", "next", "set debug remote 0"], [r"vCont;r", r"factorial"]),
     ("crash", ["load", "monitor catch all", "break main", "continue", "set var $r15 = 1", "continue", "x/i $pc"],
      [r"address error on write", r"received signal SIGBUS", r"=> 0x"]),
