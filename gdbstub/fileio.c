@@ -117,18 +117,21 @@ static void finish(struct session *s, int64_t result, int32_t error, bool interr
     struct err err = { .code = ERR_OK };
     int ret = stub->ops->syscall_return(stub->t, result, error, &err);
     stub_forget_regs(stub);
+    stub->last_stop.reason = STOP_NONE;
     interrupted = interrupted || stub->halt_wanted;
-    if (ret >= 0 && !interrupted && stub->last_resume.kind != RESUME_STEP) {
-        struct resume how = stub->last_resume;
-        ret = stub_resume(stub, &how, &err);
-        if (ret >= 0)
-            return;
-    }
+    if (ret >= 0 && !interrupted && stub->last_resume.kind != RESUME_STEP)
+        ret = stub_go_on(stub, &err);
+    else if (ret >= 0)
+        ret = 0;
+    if (ret > 0)
+        return;
     if (ret < 0)
         session_say(s, err.what);
     stub->halt_wanted = false;
-    stub->last_stop.reason = interrupted ? STOP_REQUEST : STOP_STEP;
-    stub->last_stop.signal = interrupted ? 2 : 5;
+    if (stub->last_stop.reason == STOP_NONE) {
+        stub->last_stop.reason = interrupted ? STOP_REQUEST : STOP_STEP;
+        stub->last_stop.signal = interrupted ? 2 : 5;
+    }
     for (struct session *each = stub->sessions; each; each = each->next)
         session_on_stop(each);
 }

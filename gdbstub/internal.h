@@ -152,6 +152,8 @@ bool stub_running(const struct stub *stub);
 /* True if the resume would begin at a breakpoint: the stop it makes is in last_stop, the target was not touched but for PC. */
 bool stub_meets_breakpoint(struct stub *stub, const struct resume *how);
 int stub_resume(struct stub *stub, const struct resume *how, struct err *err);
+/* The last resume once more, after a stop that nobody was to see: 1 it runs, 0 it stays at a breakpoint (in last_stop). */
+int stub_go_on(struct stub *stub, struct err *err);
 int stub_halt(struct stub *stub, struct err *err); /* asks; completion comes through stub_stopped() */
 int stub_reset(struct stub *stub, enum reset_mode mode, struct err *err);
 int stub_insert(struct stub *stub, const struct breakpoint *bp, struct err *err);

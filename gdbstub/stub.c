@@ -130,6 +130,15 @@ int stub_resume(struct stub *stub, const struct resume *how, struct err *err)
     return stub->ops->resume(stub->t, how, err);
 }
 
+int stub_go_on(struct stub *stub, struct err *err)
+{
+    struct resume how = stub->last_resume;
+    if (stub_meets_breakpoint(stub, &how))
+        return 0;
+    int ret = stub_resume(stub, &how, err);
+    return ret < 0 ? ret : 1;
+}
+
 int stub_halt(struct stub *stub, struct err *err)
 {
     stub->halt_wanted = true;
@@ -290,15 +299,22 @@ static bool finish_snapshot(struct stub *stub, const struct target_stop *stop)
     for (struct session *s = stub->sessions; s; s = s->next)
         if (s != stub->controller)
             session_on_stop(s);
-    stub->last_stop.reason = STOP_NONE;
-    if (stub->ops->resume(stub->t, &stub->last_resume, &err) >= 0)
-        return true;
-    log_msg(stub->cfg.log, LOG_RSP, "resume after a look: %s", err.what);
-    stub->last_stop = *stop;
-    return false;
+    /* What was looked at stays readable while the program runs on. */
+    uint8_t seen[sizeof stub->reg_state];
+    memcpy(seen, stub->reg_state, sizeof seen);
+    int ret = stub_go_on(stub, &err);
+    if (ret > 0) {
+        memcpy(stub->reg_state, seen, sizeof seen);
+        stub->regs_complete = true;
+    } else if (ret < 0) {
+        log_msg(stub->cfg.log, LOG_RSP, "resume after a look: %s", err.what);
+        stub->last_stop = *stop;
+    }
+    return ret > 0;
 }
 
-/* Returns true if the program has got its answer and is running again, or waits for GDB's. */
+/* Returns true if the program has got its answer and is running again, or waits for GDB's; false: last_stop tells why it
+ * stays halted, STOP_SYSCALL standing for a step that is over. */
 static bool handle_syscall(struct stub *stub, const struct target_stop *stop)
 {
     int64_t result = -1;
@@ -312,7 +328,7 @@ static bool handle_syscall(struct stub *stub, const struct target_stop *stop)
     }
     if (stub->halt_wanted || stub->last_resume.kind == RESUME_STEP)
         return false;
-    return stub->ops->resume(stub->t, &stub->last_resume, &err) >= 0;
+    return stub_go_on(stub, &err) > 0;
 }
 
 static void begin_program(struct stub *stub)
@@ -336,8 +352,9 @@ void stub_stopped(struct stub *stub, const struct target_stop *stop)
             return;
         }
         stub_forget_regs(stub); /* syscall_return() has changed some */
-        stub->last_stop.reason = stub->halt_wanted ? STOP_REQUEST : STOP_STEP;
-        stub->last_stop.signal = stub->halt_wanted ? 2 : 5;
+        if (stub->last_stop.reason == STOP_SYSCALL || stub->last_stop.reason == STOP_NONE)
+            stub->last_stop = (struct target_stop){ .reason = stub->halt_wanted ? STOP_REQUEST : STOP_STEP,
+                                                    .pc = stop->pc, .signal = stub->halt_wanted ? 2 : 5 };
     }
     if (stub->starting && stub->last_stop.reason == STOP_REQUEST)
         begin_program(stub);

@@ -549,6 +549,31 @@ static void fileio__off__console_text_still_comes(void **state)
     assert_int_equal(fx->ram.result, 5);
 }
 
+/* The driver steps over a breakpoint where it is told to go on; here nobody has seen the program stop at it. */
+static void fileio__breakpoint_behind_the_call__met(void **state)
+{
+    static const struct { const char *name, *monitor, *first, *second; } rows[] = {
+        { "off", "qRcmd,66696c65696f206f6666", STOP_AT("05", "02100000", "swbreak:;"), NULL },
+        { "on", "qRcmd,66696c65696f206f6e", "Fclose,3", STOP_AT("05", "02100000", "swbreak:;") },
+    };
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        struct fixture *fx;
+        print_message("  %s\n", rows[i].name);
+        assert_int_equal(setup((void **)&fx), 0);
+        no_acks(fx);
+        talk(fx, "qSupported:swbreak+");
+        talk(fx, rows[i].monitor);
+        put_syscall(fx, 6, 3, 0, 0);
+        talk(fx, "Z0,1002,2");
+        assert_string_equal(talk(fx, "c"), rows[i].first);
+        if (rows[i].second)
+            assert_string_equal(talk(fx, "F0"), rows[i].second);
+        assert_int_equal(fx->ram.result, rows[i].second ? 0 : -1);
+        teardown((void **)&fx);
+    }
+}
+
 static void fileio__on__requests_and_results(void **state)
 {
     static const struct { const char *name; uint32_t call[4]; const char *request, *reply; int64_t result; int error; } rows[] = {
@@ -954,6 +979,7 @@ int main(void)
         TEST(session__crash__text_then_signal),
         TEST(fileio__off__refused_to_the_program_and_it_goes_on),
         TEST(fileio__off__console_text_still_comes),
+        cmocka_unit_test(fileio__breakpoint_behind_the_call__met),
         cmocka_unit_test(fileio__on__requests_and_results),
         TEST(fileio__ctrl_c_in_the_reply__stops_as_interrupted),
         TEST(non_stop__runs_and_stops__notified_once),

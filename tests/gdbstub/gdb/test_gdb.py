@@ -76,6 +76,10 @@ CASES = [
       "set $pc = 0x8c020000", "set $sr = 0x700000f0", "detach", "target remote @", "print/x $pc", "print/x $sr"],
      [r"detached", r"0x8c020000 in", r"= 0x8c020000", r"= 0x700000f0"]),
     ("kill and again", ["load", "kill", "target remote @", "load", "break main", "continue"], [r"Breakpoint 1, main"]),
+    ("memory map", ["info mem"], [r"Using memory regions provided by the target", r"0x00000000 0x00200000 ro", r"0x00200000 0x80000000 rw"]),
+    ("find over more than a packet", ["load", "set var $at = 0x0c200000", "set {int}0x0c23fffe = 0x12345678", "find /w1 0x0c200002, +0x40000, 0x12345678",
+                                      "find /w1 0x0c200002, +0x3fffc, 0x12345678"],
+     [r"0xc23fffe", r"1 pattern found", r"Pattern not found"]),
     ("next, and who controls", ["set confirm off", "load", "break main", "continue", "next", "monitor sessions"], [r"Breakpoint 1, main", r"controls, this one"]),
 ]
 
@@ -211,10 +215,87 @@ def extended(probeprof):
         for line in ("target extended-remote " + board.socket, "load", "break main", "run", "next", "print first", "run", "kill", "info threads",
                      "run", "next", "print first", "set var asked = 2", "delete", "continue", "info threads", "break factorial", "run", "bt"):
             text += gdb.command(line)
-        missing = in_order(text, [r"Breakpoint 1, main", r"= 5\b", r"Breakpoint 1, main", r"killed", r"No threads", r"Breakpoint 1, main", r"= 5\b",
-                                  r"exited with code 053", r"No threads", r"factorial \(n=5\)", r"main"])
-        if missing:
-            raise RuntimeError("no %r, in this order, in:\n%s" % (missing, text))
+        expect(text, [r"Breakpoint 1, main", r"= 5\b", r"Breakpoint 1, main", r"killed", r"No threads", r"Breakpoint 1, main", r"= 5\b",
+                      r"exited with code 053", r"No threads", r"factorial \(n=5\)", r"main"])
+    finally:
+        gdb.close()
+        board.close()
+
+
+def expect(text, patterns):
+    missing = in_order(text, patterns)
+    if missing:
+        raise RuntimeError("no %r, in this order, in:\n%s" % (missing, text))
+
+
+def non_stop(probeprof):
+    """GDB's non-stop mode: a program that runs in the background, is interrupted, stepped and let go again."""
+    board, gdb = Board(probeprof), Gdb()
+    try:
+        text = "".join(gdb.command(line) for line in ("set non-stop on", "target extended-remote " + board.socket, "info threads"))
+        expect(text, [r"\(running\)"])  # it is not disturbed
+        gdb.send("interrupt")
+        gdb.wait(r"stopped|SIGINT")
+        text = "".join(gdb.command(line) for line in ("load", "break main", "continue", "set var asked = 1",
+                                                       "delete", "continue &", "info threads"))
+        expect(text, [r"Breakpoint 1, main", r"\(running\)"])
+        gdb.send("interrupt")
+        gdb.wait(r"Thread 1 stopped|stopped|SIGINT")
+        text = "".join(gdb.command(line) for line in (
+            "info threads", "print counter > 0", "stepi", "next", "break bump", "continue", "delete", "continue &", "info threads"))
+        expect(text, [r"\* 1 +Thread", r"= 1\b", r"Breakpoint 2, bump", r"\(running\)"])
+        gdb.send("interrupt -a")
+        gdb.wait(r"stopped|SIGINT")
+        expect(gdb.command("bt") + gdb.command("detach"), [r"#0", r"detached"])
+    finally:
+        gdb.close()
+        board.close()
+
+
+def file_io(probeprof):
+    """The program's open, write and close are done by GDB when it is told to allow that, else refused."""
+    board, gdb = Board(probeprof), Gdb()
+    path = os.path.join(board.dir, "out.txt")
+    code, name = 0x0C200000, 0x0C200100
+
+    def call(number, *args):
+        for i, value in enumerate((number,) + args):
+            gdb.command("set var $r%d = %d" % (4 + i, value))
+        gdb.command("set var $pc = %#x" % code)
+        gdb.command("continue")
+        return int(re.search(r"= (-?\d+)", gdb.command("print (int)$r0")).group(1))
+
+    try:
+        for line in ("target remote " + board.socket, "load", "break main", "continue", "delete",
+                     "set {short[2]}%#x = {(short)0xc322, 9}" % code, "set {char[%d]}%#x = \"%s\"" % (len(path) + 1, name, path),
+                     "break *%#x" % (code + 2)):
+            gdb.command(line)
+        if call(5, name, 0x601, 0o644) != -1 or os.path.exists(path):
+            raise RuntimeError("files can be opened without having been allowed")
+        gdb.command("monitor fileio on")
+        fd = call(5, name, 0x601, 0o644)
+        if fd < 3 or call(4, fd, name, len(path)) != len(path) or call(6, fd) != 0:
+            raise RuntimeError("open, write, close failed (descriptor %d)" % fd)
+        with open(path) as written:
+            if written.read() != path:
+                raise RuntimeError("the file holds something else")
+        gdb.command("monitor fileio off")
+        if call(10, name, 0) != -1 or not os.path.exists(path):
+            raise RuntimeError("the file could be removed after `monitor fileio off`")
+    finally:
+        gdb.close()
+        board.close()
+
+
+def start_and_kill(probeprof):
+    """What an IDE types: start, kill, start, attach after detach."""
+    board, gdb = Board(probeprof, "--elf", ELF), Gdb()
+    try:
+        text = "".join(gdb.command(line) for line in (
+            "target extended-remote " + board.socket, "load", "start", "next", "kill", "info threads", "start", "detach", "info threads",
+            "attach 1", "info threads", "kill", "info threads"))
+        expect(text, [r"Temporary breakpoint 1, main", r"killed", r"No threads", r"Temporary breakpoint 2, main", r"detached", r"No threads",
+                      r"\* 1 +Thread", r"killed", r"No threads"])
     finally:
         gdb.close()
         board.close()
@@ -272,7 +353,8 @@ def main():
     probeprof, wanted, failed = os.path.abspath(sys.argv[1]), sys.argv[2:], 0
     cases = [(name, lambda c=c, p=p: scripted(probeprof, c, p)) for name, c, p in CASES]
     cases += [("Ctrl-C", lambda: ctrl_c(probeprof)), ("a CPU that does not halt", lambda: no_halt(probeprof)), ("two GDBs", lambda: two_gdbs(probeprof)),
-              ("extended-remote: run, kill, run", lambda: extended(probeprof))]
+              ("extended-remote: run, kill, run", lambda: extended(probeprof)), ("start, kill, attach", lambda: start_and_kill(probeprof)),
+              ("non-stop", lambda: non_stop(probeprof)), ("file I/O", lambda: file_io(probeprof))]
     for name, run in cases:
         if wanted and name not in wanted:
             continue
