@@ -1,8 +1,10 @@
 /* Round trips and bytes per second over the remote protocol: our server on the simulated board and on plain
- * memory, QEMU's stub (r2d board) and gdbserver (a process of this machine), one after the other with the same client.
+ * memory, QEMU's stub (r2d board) and gdbserver (a process of this machine), with the same client.
  *
- * usage: bench_rsp [MILLISECONDS PER ROW]
- * "in target" is the share of the time our server spent in calls of the target, on the simulated wire. */
+ * usage: bench_rsp [MILLISECONDS PER ROW] [ROWS]     ROWS: letters out of "gmLWXsZ", one a row in the order below
+ * The peers take turns within each row, in slices of a ROUNDS'th of the time, and the medians are printed: what else the
+ * machine does then meets all of them alike. "wire" is the share of the time spent in scans of the simulated wire (with
+ * the board behind it), "target" that in calls of the target, wire included; beside them the TCK clocks of an operation. */
 #include <arpa/inet.h>
 #include <errno.h>
 #include <netinet/in.h>
@@ -28,23 +30,29 @@
 #include "profiler/cli/worker.h"
 #include "tests/gdbstub/ram_target.h"
 
-enum { BUF = 1 << 20, TEXT_BYTES = 65536 };
+enum { BUF = 1 << 20, TEXT_BYTES = 65536, ROUNDS = 15 };
 enum row { ROW_G, ROW_M4, ROW_M, ROW_MW, ROW_X, ROW_STEP, ROW_BP, NROWS };
 enum column { OURS, OURS_RAM, QEMU, GDBSERVER, NCOLUMNS };
 
 static const char *const row_names[NROWS] = { "g, round trips/s", "m of 4 bytes, /s", "m largest, MB/s", "M largest, MB/s",
                                               "X largest, MB/s", "steps/s", "Z0 + z0, pairs/s" };
+static const char row_letters[NROWS + 1] = "gmLWXsZ"; /* to choose rows by */
 static const char *const column_names[NCOLUMNS] = { "probeprof sim:sh7750", "probeprof RAM", "qemu-system-sh4", "gdbserver" };
 
 /* What the server's process tells the client's; in shared memory. */
 struct shared {
     atomic_uint port;
-    atomic_ullong target_ns;
+    atomic_ullong target_ns, wire_ns, tck_clocks;
+};
+
+/* One slice of a row. */
+struct sample {
+    double value, target_share, wire_share, clocks;
 };
 
 struct result {
-    bool done[NROWS];
-    double value[NROWS], target_share[NROWS];
+    unsigned nsamples[NROWS];
+    struct sample samples[NROWS][ROUNDS];
     size_t bytes[NROWS];
 };
 
@@ -94,13 +102,47 @@ static void time_target(struct target *t, struct target_ops *wrapped, struct sha
     t->ops = wrapped;
 }
 
+/* The same for the wire below. */
+static const struct jtag_ops *timed_jtag;
+
+static int timed_execute(struct probe *p, const struct jtag_op *ops, size_t n, struct err *err)
+{
+    uint64_t start = now_ns(), clocks;
+    int ret = timed_jtag->execute(p, ops, n, err);
+    atomic_fetch_add(&timed_into->wire_ns, now_ns() - start);
+    timed_jtag->stats(p, &clocks, NULL, NULL);
+    atomic_store(&timed_into->tck_clocks, clocks);
+    return ret;
+}
+
+static int timed_wait(struct probe *p, uint64_t ns, struct err *err)
+{
+    uint64_t start = now_ns();
+    int ret = timed_jtag->wait(p, ns, err);
+    atomic_fetch_add(&timed_into->wire_ns, now_ns() - start);
+    return ret;
+}
+
+static void time_wire(struct probe *p)
+{
+    static struct probe_driver driver;
+    static struct jtag_ops ops;
+    timed_jtag = p->driver->jtag;
+    ops = *timed_jtag;
+    ops.execute = timed_execute;
+    ops.wait = timed_wait;
+    driver = *p->driver;
+    driver.jtag = &ops;
+    p->driver = &driver;
+}
+
 static void fail(const char *what, const struct err *err)
 {
     fprintf(stderr, "bench_rsp: %s: %s\n", what, err->what);
     exit(1);
 }
 
-static struct target *open_board(void)
+static struct target *open_board(struct shared *shared)
 {
     const struct probe_config cfg = { .boards = boards() };
     const struct part_options opt = { .allow_private = true };
@@ -108,8 +150,11 @@ static struct target *open_board(void)
     struct probe *probe;
     struct target *t = NULL;
     struct err err;
-    if (probe_open("sim:sh7750", &cfg, &probe, &err) < 0 || part_choose("", "sim:sh7750", &part, &err) < 0 ||
-        part->open(part, probe, &opt, &t, &err) < 0)
+    timed_into = shared;
+    if (probe_open("sim:sh7750", &cfg, &probe, &err) < 0 || part_choose("", "sim:sh7750", &part, &err) < 0)
+        fail("board", &err);
+    time_wire(probe);
+    if (part->open(part, probe, &opt, &t, &err) < 0)
         fail("board", &err);
     return t;
 }
@@ -140,7 +185,7 @@ static pid_t start_ours(bool ram, struct shared *shared, unsigned *port)
         static struct ram_target r;
         prctl(PR_SET_PDEATHSIG, SIGKILL);
         ram_target_init(&r);
-        serve(ram ? &r.target : open_board(), shared);
+        serve(ram ? &r.target : open_board(shared), shared);
         _exit(0);
     }
     for (int i = 0; i < 5000 && !atomic_load(&shared->port); i++)
@@ -320,25 +365,34 @@ static size_t prepare(const struct client *c, enum row row, struct job *j)
     }
 }
 
-static void measure(struct client *c, enum row row, unsigned ms, struct shared *shared, struct result *r)
+static bool one_operation(struct client *c, const struct job *j)
+{
+    return round_trip(c, j, 0) && (!j->packet[1][0] || round_trip(c, j, 1));
+}
+
+static void measure(struct client *c, enum row row, uint64_t slice_ns, struct shared *shared, struct result *r)
 {
     struct job j;
     size_t bytes = prepare(c, row, &j);
     for (int i = 0; i < 10; i++)
-        if (!round_trip(c, &j, 0) || (j.packet[1][0] && !round_trip(c, &j, 1)))
+        if (!one_operation(c, &j))
             return;
-    uint64_t target = atomic_load(&shared->target_ns), start = now_ns(), end = start, trips = 0;
-    while (end - start < (uint64_t)ms * 1000000u) {
-        if (!round_trip(c, &j, 0) || (j.packet[1][0] && !round_trip(c, &j, 1)))
+    uint64_t target = atomic_load(&shared->target_ns), wire = atomic_load(&shared->wire_ns),
+             clocks = atomic_load(&shared->tck_clocks), start = now_ns(), end = start, trips = 0;
+    while (end - start < slice_ns) {
+        if (!one_operation(c, &j))
             return;
         trips++;
         end = now_ns();
     }
-    double seconds = (double)(end - start) / 1e9;
-    r->done[row] = true;
+    double ns = (double)(end - start);
     r->bytes[row] = bytes;
-    r->value[row] = bytes ? (double)bytes * (double)trips / seconds / 1e6 : (double)trips / seconds;
-    r->target_share[row] = (double)(atomic_load(&shared->target_ns) - target) / (double)(end - start);
+    r->samples[row][r->nsamples[row]++] = (struct sample){
+        .value = (double)trips / ns * (bytes ? (double)bytes * 1e3 : 1e9),
+        .target_share = (double)(atomic_load(&shared->target_ns) - target) / ns,
+        .wire_share = (double)(atomic_load(&shared->wire_ns) - wire) / ns,
+        .clocks = (double)(atomic_load(&shared->tck_clocks) - clocks) / (double)trips,
+    };
 }
 
 /* ---- setting up ---- */
@@ -424,59 +478,105 @@ static bool begin(struct client *c)
     return talk(c, "?") && talk(c, "Hg0") && talk(c, "vCont?");
 }
 
-static bool measure_column(enum column column, unsigned ms, struct shared *shared, struct result *r)
+/* ---- all of them at once, taking turns ---- */
+
+struct peer {
+    struct client client;
+    struct shared *shared;
+    struct result result;
+    pid_t pid;
+    bool ok;
+};
+
+static void open_peer(struct peer *p, enum column column)
 {
-    struct client c = { .out = malloc(BUF), .in = malloc(BUF) };
     unsigned port;
-    pid_t pid = column <= OURS_RAM ? start_ours(column == OURS_RAM, shared, &port) : start_other(column, &port);
-    bool ok = c.out && c.in && port && (c.fd = dial(port)) >= 0 && begin(&c);
-    if (ok)
-        ok = column == OURS_RAM ? prepare_ram(&c) : column == GDBSERVER ? prepare_host(&c, pid) : prepare_sh4(&c);
-    for (int row = 0; ok && row < NROWS; row++)
-        measure(&c, (enum row)row, ms, shared, r);
-    if (c.fd > 0)
-        close(c.fd);
-    kill(pid, SIGKILL);
-    waitpid(pid, NULL, 0);
-    free(c.out);
-    free(c.in);
-    return ok;
+    p->client = (struct client){ .fd = -1, .out = malloc(BUF), .in = malloc(BUF) };
+    p->pid = column <= OURS_RAM ? start_ours(column == OURS_RAM, p->shared, &port) : start_other(column, &port);
+    struct client *c = &p->client;
+    p->ok = c->out && c->in && port && (c->fd = dial(port)) >= 0 && begin(c);
+    if (p->ok)
+        p->ok = column == OURS_RAM ? prepare_ram(c) : column == GDBSERVER ? prepare_host(c, p->pid) : prepare_sh4(c);
+    if (!p->ok)
+        fprintf(stderr, "bench_rsp: %s could not be measured (not installed?)\n", column_names[column]);
 }
 
-static void print_table(const struct result *r)
+static void close_peer(struct peer *p)
 {
-    printf("%-20s", "");
+    if (p->client.fd >= 0)
+        close(p->client.fd);
+    kill(p->pid, SIGKILL);
+    waitpid(p->pid, NULL, 0);
+    free(p->client.out);
+    free(p->client.in);
+}
+
+static int by_value(const void *a, const void *b)
+{
+    const struct sample *x = a, *y = b;
+    return x->value < y->value ? -1 : x->value > y->value;
+}
+
+static void print_cell(struct result *r, enum row row, bool board)
+{
+    char cell[96] = "-";
+    unsigned n = r->nsamples[row];
+    if (n > 0) {
+        qsort(r->samples[row], n, sizeof r->samples[row][0], by_value);
+        const struct sample *m = &r->samples[row][n / 2];
+        int len = snprintf(cell, sizeof cell, r->bytes[row] ? "%.1f" : "%.0f", m->value);
+        if (board)
+            snprintf(cell + len, sizeof cell - (size_t)len, " (target %.0f%%, wire %.0f%%, %.0f TCK)", 100 * m->target_share,
+                     100 * m->wire_share, m->clocks);
+        else if (r->bytes[row])
+            snprintf(cell + len, sizeof cell - (size_t)len, " (%zu B)", r->bytes[row]);
+    }
+    printf(board ? "  %46s" : "  %20s", cell);
+}
+
+static void print_table(struct peer *peers, const char *rows)
+{
+    printf("%-18s", "");
     for (int c = 0; c < NCOLUMNS; c++)
-        printf("  %26s", column_names[c]);
+        printf(c == OURS ? "  %46s" : "  %20s", column_names[c]);
     printf("\n");
     for (int row = 0; row < NROWS; row++) {
-        printf("%-20s", row_names[row]);
-        for (int c = 0; c < NCOLUMNS; c++) {
-            char cell[64] = "-", note[32] = "";
-            if (r[c].done[row])
-                snprintf(cell, sizeof cell, r[c].bytes[row] ? "%.1f" : "%.0f", r[c].value[row]);
-            if (r[c].done[row] && c == OURS)
-                snprintf(note, sizeof note, " (%.0f%% in target)", 100 * r[c].target_share[row]);
-            else if (r[c].done[row] && r[c].bytes[row])
-                snprintf(note, sizeof note, " (%zu B)", r[c].bytes[row]);
-            strncat(cell, note, sizeof cell - strlen(cell) - 1);
-            printf("  %26s", cell);
-        }
+        if (!strchr(rows, row_letters[row]))
+            continue;
+        printf("%-18s", row_names[row]);
+        for (int c = 0; c < NCOLUMNS; c++)
+            print_cell(&peers[c].result, (enum row)row, c == OURS);
         printf("\n");
     }
 }
 
+static void take_turns(struct peer *peers, enum row row, uint64_t slice_ns)
+{
+    for (int round = 0; round < ROUNDS; round++)
+        for (int c = 0; c < NCOLUMNS; c++)
+            if (peers[c].ok)
+                measure(&peers[c].client, row, slice_ns, peers[c].shared, &peers[c].result);
+}
+
 int main(int argc, char **argv)
 {
-    unsigned ms = argc > 1 ? (unsigned)atoi(argv[1]) : 500;
-    struct shared *shared = mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    struct result results[NCOLUMNS] = { 0 };
-    if (shared == MAP_FAILED || !ms)
+    unsigned ms = argc > 1 ? (unsigned)atoi(argv[1]) : 1500;
+    const char *rows = argc > 2 ? argv[2] : row_letters;
+    struct shared *shared = mmap(NULL, NCOLUMNS * sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    struct peer *peers = calloc(NCOLUMNS, sizeof *peers);
+    if (shared == MAP_FAILED || !peers || !ms)
         return 2;
     signal(SIGPIPE, SIG_IGN);
+    for (int c = 0; c < NCOLUMNS; c++) {
+        peers[c].shared = &shared[c];
+        open_peer(&peers[c], (enum column)c);
+    }
+    for (int row = 0; row < NROWS; row++)
+        if (strchr(rows, row_letters[row]))
+            take_turns(peers, (enum row)row, (uint64_t)ms * 1000000u / ROUNDS);
+    print_table(peers, rows);
     for (int c = 0; c < NCOLUMNS; c++)
-        if (!measure_column((enum column)c, ms, shared, &results[c]))
-            fprintf(stderr, "bench_rsp: %s could not be measured (not installed?)\n", column_names[c]);
-    print_table(results);
+        close_peer(&peers[c]);
+    free(peers);
     return 0;
 }
