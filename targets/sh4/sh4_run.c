@@ -426,14 +426,17 @@ static int step_with_bl(struct sh4_target *t, struct err *err)
 
 /* ---- one step ---- */
 
-/* With BL=0 these change what a break depends on: done here too. */
+enum { INSN_SLEEP = 0x001B };
+
+/* With BL=0, too: what changes the things a break depends on, and SLEEP, which may not end at all. Code that cannot be
+ * read is no error: the step then shows the exception. */
 static int step_on_host(struct sh4_target *t, struct err *err)
 {
     uint16_t insn = 0;
     int ret = fetch(t, t->pc, &insn, err);
     if (ret < 0 || !REG_GET(t->sr, SH4_SR_MD))
-        return ret;
-    if ((insn & 0xF0FF) != 0x400E && (insn & 0xF0FF) != 0x4007)
+        return ret == -ERR_FAULT ? 0 : ret;
+    if ((insn & 0xF0FF) != 0x400E && (insn & 0xF0FF) != 0x4007 && insn != INSN_SLEEP)
         return 0;
     ret = step_emulated(t, insn, err);
     if (ret == 1)

@@ -12,7 +12,7 @@
 #include "tests/model/asm.h"
 
 enum { R_PC = 16, R_PR = 17, R_GBR = 18, R_VBR = 19, R_SR = 22, R_FPUL = 23, R_FPSCR = 24, R_FR0 = 25, R_SSR = 41,
-       R_SPC = 42, R_R0B0 = 43, R_R0B1 = 51, R_DBR = 67, R_SGR = 68, R_XF0 = 69 };
+       R_SPC = 42, R_R0B0 = 43, R_R0B1 = 51, R_DBR = 67, R_SGR = 68, R_XF0 = 69, R_EXPEVT = 86 };
 #define CODE 0x8C010000u
 #define DATA 0x8C020000u
 #define SR_PLAIN 0x40000000u /* MD, bank 0, BL=0, all interrupts allowed */

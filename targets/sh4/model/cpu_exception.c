@@ -18,6 +18,7 @@ static void enter(struct sh4_cpu *cpu, uint32_t spc, uint32_t vector)
     cpu->sgr = cpu->r[15];
     sh4_set_sr(cpu, cpu->ssr | SR_MD | SR_RB | SR_BL);
     cpu->pc = vector;
+    cpu->asleep = false; /* the break after a SLEEP, too: its handler runs */
     flush_pipe(cpu);
 }
 
@@ -115,7 +116,6 @@ bool sh4_events_pending(const struct sh4_cpu *cpu) { return cpu->ase_break || ir
 bool sh4_accept_events(struct sh4_cpu *cpu)
 {
     if (cpu->ase_break) {
-        cpu->asleep = false;
         enter(cpu, cpu->pc, 0xFC000000);
         sh4_enter_ase(cpu);
         cpu->stop = true; /* the board follows: the watchdog stands still now */
@@ -125,7 +125,6 @@ bool sh4_accept_events(struct sh4_cpu *cpu)
         return false;
     unsigned level = cpu->irq_level;
     uint16_t intevt = cpu->irq_intevt;
-    cpu->asleep = false;
     cpu->ccn.intevt = intevt;
     count(cpu, level == SH4_IRQ_NMI ? EV_NMI : EV_IRQ);
     enter(cpu, cpu->pc, cpu->vbr + 0x600);
