@@ -308,6 +308,72 @@ static void fipr_ftrv__small_integers__exact(void **state)
     assert_int_equal(r, 0);
 }
 
+/* A normal number from 2^-20 to 2^20. */
+static uint32_t random_medium(uint64_t *seed)
+{
+    uint32_t v = random32(seed);
+    return (v & 0x807FFFFF) | (107 + (random32(seed) >> 8) % 40) << 23;
+}
+
+/* Documented: off by less than 2^-25 times the largest product's power of two, and by the rounding of the result
+ * (F. Arakawa, on the design of the SH-4's FPU; the manual's section 6.6 allows more). */
+static void within_inner_product_error(const float *a, const float *b, uint32_t got, bool rz)
+{
+    long double sum = 0, largest = 0;
+    for (int i = 0; i < 4; i++) {
+        sum += (long double)a[i] * (long double)b[i];
+        largest = fmaxl(largest, fabsl((long double)a[i] * (long double)b[i]));
+    }
+    long double ulp = ldexpl(1, ilogbl(sum) - 23), bound = ldexpl(largest, -25) + (rz ? ulp : ulp / 2);
+    if (fabsl((long double)sh4_f32(got) - sum) > bound)
+        fail_msg("%08x is %Lg off %Lg, more than %Lg", got, (long double)sh4_f32(got) - sum, sum, bound);
+}
+
+static void fipr_ftrv__random_vectors__within_the_documented_error(void **state)
+{
+    uint64_t seed = 362436069;
+    (void)state;
+    for (int k = 0; k < 20000; k++) {
+        uint32_t xf[16], v[4], w[4], r, fpscr = k & 1;
+        float row[4], vec[4], other[4];
+        for (int i = 0; i < 16; i++)
+            xf[i] = random_medium(&seed);
+        for (int i = 0; i < 4; i++) {
+            v[i] = random_medium(&seed);
+            w[i] = v[i];
+            vec[i] = sh4_f32(v[i]);
+            other[i] = sh4_f32(xf[i]);
+        }
+        assert_true(sh4_fpu_fipr(&fpscr, xf, v, &r));
+        within_inner_product_error(other, vec, r, k & 1);
+        assert_true(sh4_fpu_ftrv(&fpscr, xf, w));
+        for (int i = 0; i < 4; i++) {
+            for (int j = 0; j < 4; j++)
+                row[j] = sh4_f32(xf[4 * j + i]);
+            within_inner_product_error(row, vec, w[i], k & 1);
+        }
+    }
+}
+
+/* Both are documented to be within 2^-21: of the value for FSRRA, absolutely for FSCA. */
+static void fsca_fsrra__all_angles_and_random_numbers__within_2_to_the_minus_21(void **state)
+{
+    uint64_t seed = 521288629;
+    const long double turn = 6.283185307179586476925286766559L;
+    (void)state;
+    for (uint32_t angle = 0; angle < 65536; angle++) {
+        uint32_t fpscr = RN, dst[2], r, n = random32(&seed) & 0x7FFFFFFF;
+        assert_true(sh4_fpu_fsca(&fpscr, angle, dst));
+        assert_true(fabsl(sh4_f32(dst[0]) - sinl(turn * angle / 65536)) <= ldexpl(1, -21));
+        assert_true(fabsl(sh4_f32(dst[1]) - cosl(turn * angle / 65536)) <= ldexpl(1, -21));
+        if (n - 0x00800000 >= 0x7F000000)
+            continue;
+        long double exact = 1 / sqrtl(sh4_f32(n));
+        assert_true(sh4_fpu_fsrra(&fpscr, n, &r));
+        assert_true(fabsl(sh4_f32(r) - exact) <= ldexpl(exact, -21));
+    }
+}
+
 static void fsca__quarter_turns_and_others__sine_and_cosine(void **state)
 {
     static const struct { uint32_t fpul, sine, cosine; } rows[] = {
@@ -333,6 +399,8 @@ int main(void)
         cmocka_unit_test(single__random_operands__as_the_host_computes),
         cmocka_unit_test(single__inline_and_complete_versions__agree),
         cmocka_unit_test(fipr_ftrv__small_integers__exact),
+        cmocka_unit_test(fipr_ftrv__random_vectors__within_the_documented_error),
+        cmocka_unit_test(fsca_fsrra__all_angles_and_random_numbers__within_2_to_the_minus_21),
         cmocka_unit_test(fsca__quarter_turns_and_others__sine_and_cosine),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

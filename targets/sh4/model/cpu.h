@@ -76,7 +76,7 @@ struct sh4_config {
     bool no_fast_path;     /* single-step path only (tests) */
     bool perf_off_reads_0; /* a counter with PMEN=0 reads as 0 (one hardware report says so); default off */
     /* Instruction test mode: fetches and data go to bus.read/write with the 32-bit virtual address as it
-     * is; no segment, alignment, privilege, FD, slot check raises; no cache, no MMU. */
+     * is; no segment, alignment, privilege, FD, slot check raises (illegal instructions do); no cache, no MMU. */
     bool flat;
 };
 

@@ -170,7 +170,7 @@ static void special(struct sh4_cpu *cpu, enum sh4_insn_id id, uint16_t op)
     case SH4_LDS_L_INC_FPSCR: load_control(cpu, n, true, sh4_set_fpscr); break;
     case SH4_FSCHG: sh4_set_fpscr(cpu, cpu->fpscr ^ FPSCR_SZ); break;
     case SH4_FRCHG: sh4_set_fpscr(cpu, cpu->fpscr ^ FPSCR_FR); break;
-    case SH4_SLEEP: cpu->asleep = !cpu->cfg.flat; cpu->fast->effects++; break;
+    case SH4_SLEEP: cpu->asleep = true; cpu->fast->effects++; break;
     case SH4_LDTLB:
         cpu->fast->effects++;
         if (cpu->mmu)
@@ -386,7 +386,7 @@ void sh4_exec_unit(struct sh4_cpu *cpu)
     if (!sh4_mem_fetch(cpu, cpu->pc, &op))
         return;
     enum sh4_insn_id id = decode(cpu, op);
-    uint16_t bad = UNLIKELY(cpu->cfg.flat) ? 0 : refusal(cpu, id, op);
+    uint16_t bad = UNLIKELY(cpu->cfg.flat) ? (id == SH4_ILLEGAL ? 0x180 : 0) : refusal(cpu, id, op);
     if (UNLIKELY(bad)) {
         sh4_raise(cpu, bad);
         return;
