@@ -153,8 +153,8 @@ static void through_tlb(struct sh4_mmu *mmu, uint32_t vaddr, enum sh4_access acc
     out->write_through = e->write_through;
     if (out->fault)
         return;
-    last->mask = e->mask;
-    last->page = vaddr & ~e->mask;
+    last->mask = page_masks[0]; /* not the page's: elsewhere in it a smaller one may hit, too */
+    last->page = vaddr & ~last->mask;
     last->user = user;
     last->xlat = *out;
     last->xlat.itlb_miss = false;
