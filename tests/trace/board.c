@@ -258,3 +258,24 @@ size_t board_count(const struct board *b, enum event_kind kind)
         n += b->ev[i].kind == kind;
     return n;
 }
+
+struct gathered {
+    char text[8192];
+    size_t n;
+};
+
+static void gather(void *ctx, const char *text, size_t len)
+{
+    struct gathered *g = ctx;
+    assert_true(g->n + len < sizeof g->text);
+    memcpy(g->text + g->n, text, len);
+    g->n += len;
+}
+
+bool board_explains(struct board *b, const char *text)
+{
+    struct gathered g = { .n = 0 };
+    struct text_sink sink = { gather, &g };
+    assert_int_equal(b->t->ops->trace->explain(b->t, &sink, NULL), 0);
+    return strstr(g.text, text) != NULL;
+}

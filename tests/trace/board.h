@@ -41,5 +41,7 @@ uint32_t board_word(struct board *b, uint32_t addr);
 void board_set_word(struct board *b, uint32_t addr, uint32_t v);
 /* Events of a kind among those collected. */
 size_t board_count(const struct board *b, enum event_kind kind);
+/* Does what explain() says of the places that are not traced contain `text`? */
+bool board_explains(struct board *b, const char *text);
 
 #endif

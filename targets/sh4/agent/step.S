@@ -136,6 +136,8 @@ rom_calls:
 2:      mov.l   l_ext9,r5
         stc     spc,r0
         mov.l   r0,@(X_X1,r5)
+        sts     pr,r0
+        mov.l   r0,@(X_X2,r5)
         mov.l   l_krom,r4
         or      r1,r4
         mova    rom_done,r0

@@ -32,7 +32,7 @@ enum {
 };
 
 /* Host's words behind magic and version (offsets from the base): for a later attach. */
-enum { SH4_TRACE_H_PATCHES = 8, SH4_TRACE_H_COUNT = 12, SH4_TRACE_H_VBR = 16 };
+enum { SH4_TRACE_H_PATCHES = 8, SH4_TRACE_H_COUNT = 12, SH4_TRACE_H_VBR = 16, SH4_TRACE_H_IPRC = 20 /* as it was, + 0x10000 */ };
 
 /* Words of the save block. */
 enum {
@@ -74,7 +74,7 @@ enum sh4_trace_kind {
     SH4_TRACE_K_START,          /* x1 point */
     SH4_TRACE_K_STOP,           /* x1 point */
     SH4_TRACE_K_TIME,           /* nothing but time */
-    SH4_TRACE_K_ROM,            /* a site in stepped code, or (number 0) the first stop there: x1 pc behind it */
+    SH4_TRACE_K_ROM,            /* a site in stepped code, or (number 0) the first stop there: x1 pc behind it, x2 PR */
     SH4_TRACE_K_END
 };
 enum { SH4_TRACE_MAX_SITE = 0x7FFF };

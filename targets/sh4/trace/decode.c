@@ -231,14 +231,20 @@ static void site_event(struct sh4_trace_decoder *d, const struct record *r, stru
 }
 
 /* Which site of stepped code a record tells of. The first stop there has no number: it is the site the last event
- * led to, if that can lead to where the program is now. */
-static uint16_t stepped_site(const struct sh4_trace_decoder *d, const struct record *r)
+ * led to, if that can lead to where the program is now. Where the program came from may not be known, behind an
+ * exception for one: then a call shows in PR, or what looks like one. */
+static uint16_t stepped_site(const struct sh4_trace_decoder *d, const struct record *r, bool *guess)
 {
     if (r->id)
         return r->id;
     uint16_t id = sh4_trace_plan_stepped(d->plan, d->at);
     const struct sh4_trace_id *x = &d->plan->id[id];
-    return id && (!x->has_target || x->target == r->x1) ? id : 0;
+    if (id && (!x->has_target || x->target == r->x1))
+        return id;
+    *guess = d->at - d->plan->rom.base >= d->plan->rom.bytes;
+    id = *guess ? sh4_trace_plan_stepped(d->plan, r->x2 - 4) : 0;
+    x = &d->plan->id[id];
+    return id && is_call(x) && x->has_target && x->target == r->x1 ? id : 0;
 }
 
 /* A stop comes behind the slot: the stack pointer before it is wanted, as for patched sites. */
@@ -250,7 +256,8 @@ static uint32_t sp_before(const struct sh4_trace_id *id, uint32_t sp)
 
 static void stepped_event(struct sh4_trace_decoder *d, const struct record *r, struct event *e)
 {
-    uint16_t number = stepped_site(d, r);
+    bool guess = false;
+    uint16_t number = stepped_site(d, r, &guess);
     const struct sh4_trace_id *id = &d->plan->id[number];
     uint32_t ret;
     e->kind = EVENT_TIMESTAMP;
@@ -258,7 +265,7 @@ static void stepped_event(struct sh4_trace_decoder *d, const struct record *r, s
         return;
     e->pc = id->addr;
     e->target = r->x1;
-    e->flags |= EVENT_HAS_PC | EVENT_HAS_TARGET;
+    e->flags |= EVENT_HAS_PC | EVENT_HAS_TARGET | (guess ? EVENT_DOUBTFUL : 0);
     e->sp = sp_before(id, r->sp);
     e->kind = is_call(id) ? EVENT_CALL : id->kind == SH4_SITE_RTS ? EVENT_RETURN : EVENT_JUMP;
     if (e->kind == EVENT_CALL)

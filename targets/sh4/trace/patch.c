@@ -6,6 +6,7 @@
 #include "probe/base/bytes.h"
 #include "probe/base/util.h"
 #include "targets/sh4/agent/trace_blob.h"
+#include "targets/sh4/regs.h"
 #include "targets/sh4/trace/sh4_trace.h"
 
 enum { PHYS = 0x1FFFFFFF };
@@ -169,7 +170,7 @@ static int undo_list(struct sh4_target *t, uint32_t list, uint32_t count, struct
 
 static int undo_at(struct sh4_target *t, uint32_t base, struct err *err)
 {
-    uint32_t head[5], vbr = base, zero = 0;
+    uint32_t head[6], vbr = base, zero = 0;
     enum { MOST = 0x8000 };
     int ret = sh4_agent_read(t, base, 4, head, ARRAY_LEN(head), err);
     if (ret < 0)
@@ -179,6 +180,8 @@ static int undo_at(struct sh4_target *t, uint32_t base, struct err *err)
     ret = undo_list(t, head[2], head[3], err);
     if (ret == 0 && t->prog_vbr == vbr) /* its vectors are still installed: the program's own are in DBR */
         t->prog_vbr = t->save[SH4_SAVE_DBR];
+    if (ret == 0 && head[5] >> 16 == 1) /* else a halt's interrupt still pending would reach the program */
+        ret = sh4_agent_poke(t, SH4_IPRC, 2, head[5] & 0xFFFF, err);
     if (ret == 0)
         ret = sh4_agent_poke(t, base, 4, zero, err);
     return ret < 0 ? ret : 1;

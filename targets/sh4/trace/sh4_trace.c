@@ -607,6 +607,9 @@ static int arm_counters(struct sh4_trace *tr, struct err *err)
 static int enable_interrupt(struct sh4_trace *tr, struct err *err)
 {
     int ret = sh4_agent_peek(tr->t, SH4_IPRC, 2, &tr->iprc, err);
+    uint32_t kept = (tr->iprc & 0xFFFF) | 0x10000; /* for an attach after this session was lost */
+    if (ret == 0)
+        ret = sh4_trace_put(tr, SH4_TRACE_H_IPRC, &kept, 1, err);
     return ret < 0 ? ret : sh4_agent_poke(tr->t, SH4_IPRC, 2, (tr->iprc & 0xFFF0) | INTERRUPT_PRIORITY, err);
 }
 
@@ -783,6 +786,7 @@ static int trace_arm(struct target *target, const struct trace_config *cfg, stru
     }
     tr->armed = true;
     tr->active = !cfg->has_start;
+    tr->yielded = tr->plan.rom.bytes && t->ubc[0].used;
     make_note(tr);
     set_hooks(tr, true);
     tr->last_drain_ns = tr->last_ask_ns = now(t);
