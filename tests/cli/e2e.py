@@ -337,6 +337,15 @@ class Running(Folder):
         self.assertRegex(target, r"(?m)^target: sim:sh7750: detach$")
         self.assertNotRegex(target, r"(?m)^wire: ")
 
+    def test_places_that_cannot_be_traced_are_refused(self):
+        rows = [("0x0C010025", "start point: 0x0c010025 is odd", "even"), ("0x0C010034", "holds data", "instruction"),
+                ("0x0C01002E", "is a delay slot", "0x0c01002c"), ("0x0D000000", "no control flow", "first instruction")]
+        for place, what, hint in rows:
+            with self.subTest(place=place):
+                self.assert_fails(run(["--start", place, "--gdb", "off", "--for", "1ms"], cwd=PROFEXAM), 2, what, hint)
+        self.assert_fails(run(["--start", "main+8", "--stop", "0x0C010031", "--gdb", "off", "--for", "1ms"], cwd=PROFEXAM), 2,
+                          "stop point: 0x0c010031 is odd", "even")
+
     def test_port_taken(self):
         with socket.socket() as s:
             s.bind(("127.0.0.1", 0))

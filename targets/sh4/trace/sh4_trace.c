@@ -737,6 +737,8 @@ static void free_trace(struct sh4_trace *tr)
 
 static void on_close(struct sh4_target *t)
 {
+    if (!t->trace)
+        return; /* arming failed: nothing is left of it */
     set_hooks(t->trace, false);
     free_trace(t->trace);
     t->trace = NULL;

@@ -180,6 +180,8 @@ static int refuse(const struct sh4_sites *s, uint32_t addr, struct err *err)
     unsigned code = sh4_sites_code(s, addr);
     uint32_t by;
     char hint[64];
+    if (addr & 1)
+        return err_set(err, ERR_USAGE, "instructions are at even addresses", "0x%08x is odd", addr);
     snprintf(hint, sizeof hint, "use 0x%08x, the branch it belongs to", addr - 2);
     if ((code & (SH4_CODE_SLOT | SH4_CODE_INSN)) == SH4_CODE_SLOT)
         return err_set(err, ERR_USAGE, hint, "0x%08x is a delay slot: it cannot be patched", addr);
