@@ -11,6 +11,7 @@
 
 #include "probe/base/util.h"
 #include "probe/probe.h"
+#include "probe/sim_bdc.h"
 
 enum {
     CHUNK_BITS = 32768, /* of one transfer */
@@ -277,10 +278,25 @@ static void sim_close(struct probe *p)
 
 static const struct probe_driver *driver(void);
 
+static int wrap(struct sim_board *board, const struct probe_config *cfg, struct probe **out, struct err *err)
+{
+    struct sim_probe *s = calloc(1, sizeof *s);
+    if (!s)
+        return err_set(err, ERR_NOMEM, "", "sim: out of memory");
+    s->probe.driver = driver();
+    s->probe.log = cfg->log;
+    s->board = board;
+    if (cfg->speed_hz)
+        board->type->set_tck_hz(board, cfg->speed_hz);
+    *out = &s->probe;
+    return 0;
+}
+
 static int sim_open(const struct probe_config *cfg, struct probe **out, struct err *err)
 {
     size_t len = strcspn(cfg->spec, ",");
     const struct sim_board_type *type = NULL;
+    struct sim_board *board;
     for (const struct sim_board_type *const *t = cfg->boards; t && *t; t++)
         if (strlen((*t)->name) == len && strncmp((*t)->name, cfg->spec, len) == 0)
             type = *t;
@@ -289,21 +305,15 @@ static int sim_open(const struct probe_config *cfg, struct probe **out, struct e
         snprintf(name, sizeof name, "%.*s", (int)MIN(len, sizeof name - 1), cfg->spec);
         return unknown_board(cfg, name, err);
     }
-    struct sim_probe *s = calloc(1, sizeof *s);
-    if (!s)
-        return err_set(err, ERR_NOMEM, "", "sim: out of memory");
-    s->probe.driver = driver();
-    s->probe.log = cfg->log;
-    snprintf(s->probe.name, sizeof s->probe.name, "sim:%s", type->name);
-    int ret = type->create(cfg->spec[len] ? cfg->spec + len + 1 : "", cfg->log, &s->board, err);
-    if (ret < 0) {
-        sim_close(&s->probe);
+    int ret = type->create(cfg->spec[len] ? cfg->spec + len + 1 : "", cfg->log, &board, err);
+    if (ret < 0)
         return err_prefix(err, ret, type->name);
-    }
-    if (cfg->speed_hz)
-        type->set_tck_hz(s->board, cfg->speed_hz);
-    *out = &s->probe;
-    return 0;
+    ret = type->bkgd ? sim_bdc_wrap(board, cfg, out, err) : wrap(board, cfg, out, err);
+    if (ret < 0)
+        type->destroy(board);
+    else
+        snprintf((*out)->name, sizeof (*out)->name, "sim:%s", type->name);
+    return ret;
 }
 
 static const struct jtag_ops sim_jtag = {
