@@ -1,0 +1,97 @@
+/* PDO and PDOCLK: pending lines leave bit by bit, two bus clocks each. Source: reference/s12z.md 2.7. PDO changes with the bus
+ * clock, PDOCLK half a bit later. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "targets/s12z/model/dbg_priv.h"
+
+static uint64_t to_ps(const struct s12z_dbg *d, uint64_t cycles)
+{
+    return (uint64_t)((unsigned __int128)cycles * 1000000000000u / (2 * d->board->opt.bus_hz));
+}
+
+static void edge(struct s12z_dbg *d, uint64_t cycles)
+{
+    if (d->edge_put - d->edge_take == PDO_EDGES) {
+        d->edge_lost++;
+        return;
+    }
+    d->edges[d->edge_put++ % PDO_EDGES] = PDO_EDGE(to_ps(d, cycles), d->pdoclk, d->pdo);
+}
+
+static void bit(struct s12z_dbg *d, uint64_t at, unsigned value)
+{
+    if (value != d->pdo) {
+        d->pdo = value;
+        edge(d, at);
+    }
+    d->pdoclk ^= 1;
+    edge(d, at + BIT_CYCLES / 2);
+    if (d->pdoclk_full) {
+        d->pdoclk ^= 1;
+        edge(d, at + BIT_CYCLES - 1);
+    }
+}
+
+static bool flipped(struct s12z_dbg *d)
+{
+    if (strcmp(d->board->opt.fault, "pdo-noise") != 0)
+        return false;
+    d->noise = d->noise * 6364136223846793005u + 1442695040888963407u;
+    return (d->noise >> 33) % (d->board->opt.fault_at ? d->board->opt.fault_at : 1) == 0;
+}
+
+/* The next pending line begins; its edges are made at once, with their times. */
+static void begin(struct s12z_dbg *d, uint64_t at)
+{
+    uint64_t line = d->line[d->sent % DBG_LINES];
+    unsigned bits = 8 * profile_line_bytes(line);
+    for (unsigned k = 0; d->capture && k < bits; k++)
+        bit(d, at + k * BIT_CYCLES, (line >> k & 1) ^ flipped(d));
+    d->bits_sent += bits;
+    d->line_done_at = at + (uint64_t)bits * BIT_CYCLES;
+}
+
+void pdo_line_written(struct s12z_dbg *d)
+{
+    if (!d->line_done_at && (d->reg[DBGTCRL] & TCRL_PDOE) && d->sent < d->written) {
+        begin(d, dbg_now(d) + 2);
+        board_replan(d->board);
+    }
+}
+
+uint64_t pdo_next(const struct s12z_dbg *d) { return d->line_done_at ? d->line_done_at : UINT64_MAX; }
+
+void pdo_advance(struct s12z_dbg *d, uint64_t now)
+{
+    while (d->line_done_at && d->line_done_at <= now) {
+        uint64_t at = d->line_done_at;
+        d->line_done_at = 0;
+        d->sent++;
+        if (d->sent < d->written)
+            begin(d, at);
+    }
+}
+
+int dbg_pdo_capture(struct s12z_dbg *d, bool on)
+{
+    if (!d->part->full_dbg)
+        return -1;
+    if (on && !d->edges && !(d->edges = malloc(PDO_EDGES * sizeof *d->edges)))
+        return -1;
+    d->capture = on;
+    d->edge_put = d->edge_take = d->edge_lost = 0;
+    if (on)
+        edge(d, dbg_now(d)); /* the levels as they are */
+    return 0;
+}
+
+size_t dbg_pdo_take(struct s12z_dbg *d, pdo_edge *out, size_t cap, uint64_t *lost)
+{
+    size_t n = 0;
+    for (; n < cap && d->edge_take < d->edge_put; n++)
+        out[n] = d->edges[d->edge_take++ % PDO_EDGES];
+    *lost = d->edge_lost;
+    d->edge_lost = 0;
+    return n;
+}
