@@ -1,0 +1,53 @@
+/* The inside of a board, for the files that make it up (board*.c, bus.c). Others use model.h. */
+#ifndef TARGETS_S12Z_MODEL_BOARD_PRIV_H
+#define TARGETS_S12Z_MODEL_BOARD_PRIV_H
+
+#include "targets/s12z/model/cpu.h"
+#include "targets/s12z/model/model.h"
+
+enum { BOARD_MAX_DEVICES = 24, RAM_START = 0x001000, EEPROM_START = 0x100000, SECURITY_BYTE = 0xFFFE0F };
+
+struct board_options {
+    uint64_t bus_hz; /* core = 2 * bus */
+    uint64_t bdc_hz; /* BDCCLK */
+    char serial[2][256];
+    char flash[256];
+    bool secured;
+    bool pdoclk_full;
+    char fault[32];
+    uint64_t fault_at;
+};
+
+struct s12z_board {
+    struct sim_board sim;
+    const struct s12z_part *part;
+    const struct log *log;
+    struct board_options opt;
+    struct s12z_cpu cpu;
+    struct s12z_bus bus;
+    struct s12z_intc *intc;
+    struct s12z_dbg *dbg;
+    struct s12z_bdc *bdc;
+    struct s12z_peripherals *peripherals;
+    uint8_t *ram, *eeprom, *flash; /* of the part's sizes */
+    struct s12z_device device[BOARD_MAX_DEVICES];
+    size_t ndevices;
+    uint8_t device_at[0x1000]; /* register address -> index + 1; 0: nothing there */
+    bool flash_busy;
+    uint8_t mode;              /* MODE register: MODC in bit 7 */
+    uint16_t mmcec, mmcccr;    /* MMC error capture */
+    uint32_t mmcpc;
+    bool reset_low;
+    uint64_t ns;                /* the wire's clock */
+    uint64_t ns_base, core_base; /* where the core last began to follow it */
+    uint64_t strange_reads;    /* of addresses where nothing is */
+};
+
+int board_load_flash(struct s12z_board *b, const char *path, struct err *err); /* raw, ends at 0xFFFFFF */
+int board_parse_options(const char *text, struct board_options *out, struct err *err);
+
+static inline uint32_t part_ram_bytes(const struct s12z_part *p) { return p->ram_end + 1 - RAM_START; }
+static inline uint32_t part_eeprom_bytes(const struct s12z_part *p) { return p->eeprom_end + 1 - EEPROM_START; }
+static inline uint32_t part_flash_bytes(const struct s12z_part *p) { return 0x1000000 - p->flash_start; }
+
+#endif

@@ -1,0 +1,21 @@
+/* The peripherals a board has, made in one place; each is a file of its own. */
+#include <stdlib.h>
+
+#include "targets/s12z/model/board_priv.h"
+
+struct s12z_peripherals {
+    struct s12z_board *board;
+};
+
+int peripherals_new(struct s12z_board *board, const char *serial0, const char *serial1, struct s12z_peripherals **out, struct err *err)
+{
+    struct s12z_peripherals *p = calloc(1, sizeof *p);
+    (void)serial0, (void)serial1;
+    if (!p)
+        return err_set(err, ERR_NOMEM, "", "%s: out of memory", board->part->name);
+    p->board = board;
+    *out = p;
+    return 0;
+}
+
+void peripherals_free(struct s12z_peripherals *p) { free(p); }
