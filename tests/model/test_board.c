@@ -474,6 +474,38 @@ static void memory__aliases_rom_and_nothing__as_the_map_says(void **state)
     drop(b);
 }
 
+static void memory__sh7091__video_ram_in_two_views_and_sound_ram(void **state)
+{
+    static const char *const orders[] = { "le", "be" };
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(orders); i++) {
+        struct sim_board *sb = NULL;
+        struct err err = { .code = ERR_OK };
+        if (sh4_board_sh7091.create(orders[i], NULL, &sb, &err) < 0)
+            fail_msg("%s: %s", orders[i], err.what);
+        struct board *b = CONTAINER_OF(sb, struct board, base);
+        /* 64-bit view: words 0 and 1 of a pair are in banks 0 and 1; bank 1 starts 4 MB up in the 32-bit view. */
+        start(b, "  mov.l v64,r1\n  mov.l one,r0\n  mov.l r0,@(8,r1)\n  mov.l two,r0\n  mov.l r0,@(12,r1)\n"
+                 "  mov.l v32,r1\n  mov.l @(4,r1),r2\n  mov.l bank,r3\n  mov.l @(4,r3),r3\n  mov.w @(6,r1),r0\n  mov r0,r4\n"
+                 "  mov.b @(5,r1),r0\n  mov r0,r5\n  mov #-1,r0\n  mov.b r0,@(4,r1)\n  mov.l v64,r1\n  mov.l @(8,r1),r6\n"
+                 "  mov.l sound,r1\n  mov.l r2,@r1\n  mov.l @r1,r7\n"
+                 "stop: bra stop\n  nop\n  .align 2\n"
+                 "v64: .long 0xA4000000\nv32: .long 0xA5000000\nbank: .long 0xA5400000\nsound: .long 0xA0800100\n"
+                 "one: .long 0x11223344\ntwo: .long 0x55667788\n");
+        wait_us(b, 20);
+        bool big = b->opt.big;
+        assert_int_equal(b->cpu.r[2], 0x11223344);
+        assert_int_equal(b->cpu.r[3], 0x55667788);
+        assert_int_equal(b->cpu.r[4], big ? 0x3344 : 0x1122);
+        assert_int_equal(b->cpu.r[5], big ? 0x22 : 0x33);
+        assert_int_equal(b->cpu.r[6], big ? 0xFF223344 : 0x112233FF);
+        assert_int_equal(b->cpu.r[7], 0x11223344);
+        assert_int_equal(get32(b->sound + 0x100, big), 0x11223344);
+        assert_int_equal(b->nothing_reads + b->nothing_writes, 0);
+        drop(b);
+    }
+}
+
 static void registers__versions_storage_and_unknown__answered(void **state)
 {
     (void)state;
@@ -765,6 +797,7 @@ int main(void)
         cmocka_unit_test(clock__tck_and_wait__cost_cycles_at_the_ratio),
         cmocka_unit_test(clock__same_bits_in_other_pieces__same_cycles_and_words),
         cmocka_unit_test(memory__aliases_rom_and_nothing__as_the_map_says),
+        cmocka_unit_test(memory__sh7091__video_ram_in_two_views_and_sound_ram),
         cmocka_unit_test(registers__versions_storage_and_unknown__answered),
         cmocka_unit_test(tmu__underflow_interrupt__at_the_period),
         cmocka_unit_test(wdt__overflow_in_watchdog_mode__resets_the_core_and_says_so),

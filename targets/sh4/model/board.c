@@ -267,6 +267,8 @@ static void board_destroy(struct sim_board *sb)
     board_serial_close(b);
     free(b->rom);
     free(b->flash);
+    free(b->sound);
+    free(b->video);
     free(b->ram);
     free(b);
 }
@@ -320,7 +322,11 @@ static int create(const struct sim_board_type *type, enum sh4_variant variant, c
     b->rom = calloc(1, BOARD_ROM_BYTES);
     b->flash = malloc(BOARD_FLASH_BYTES);
     b->ram = calloc(1, BOARD_RAM_BYTES);
-    int ret = b->rom && b->flash && b->ram ? 0 : err_set(err, ERR_NOMEM, "", "no memory for the board");
+    bool dreamcast = variant == SH4_VARIANT_7091;
+    b->sound = dreamcast ? calloc(1, BOARD_SOUND_BYTES) : NULL;
+    b->video = dreamcast ? calloc(1, BOARD_VIDEO_BYTES) : NULL;
+    bool have = b->rom && b->flash && b->ram && (!dreamcast || (b->sound && b->video));
+    int ret = have ? 0 : err_set(err, ERR_NOMEM, "", "no memory for the board");
     if (ret >= 0)
         ret = board_options_parse(options, &b->opt, err);
     if (ret >= 0)
@@ -360,5 +366,5 @@ const struct sim_board_type sh4_board_sh7750 = {
     .name = "sh7750", .help = "SH7750, 16 MB RAM at 0x0C000000", .create = create_sh7750, BOARD_OPS
 };
 const struct sim_board_type sh4_board_sh7091 = {
-    .name = "sh7091", .help = "SH7091 (Dreamcast CPU: adds FSCA, FSRRA)", .create = create_sh7091, BOARD_OPS
+    .name = "sh7091", .help = "SH7091 (Dreamcast CPU: adds FSCA, FSRRA; video and sound RAM)", .create = create_sh7091, BOARD_OPS
 };

@@ -1,4 +1,5 @@
 /* What the CPU finds on its buses: memory windows, on-chip registers, and nothing. */
+#include "probe/base/bytes.h"
 #include "probe/base/util.h"
 #include "targets/sh4/model/board_priv.h"
 #include "targets/sh4/regs.h"
@@ -10,19 +11,64 @@ static void first_nothing(struct board *b, uint32_t paddr, const char *what)
     log_msg(b->log, LOG_TARGET, "sim: first %s of nothing at physical %08x (more are only counted)", what, paddr);
 }
 
-static uint64_t nothing_read(void *ctx, uint32_t paddr, unsigned size)
+/* The 32-bit view of a Dreamcast's video memory shows its two 4 MB banks one behind the other; in the 64-bit view their
+ * words alternate. paddr is aligned to its size, at most 4. NULL: not there. */
+static uint8_t *video_32(struct board *b, uint32_t paddr)
+{
+    if (!b->video || paddr >> 24 != 0x05)
+        return NULL;
+    uint32_t at = paddr & (BOARD_VIDEO_BYTES / 2 - 1), bank = paddr / (BOARD_VIDEO_BYTES / 2) & 1;
+    return b->video + (at & ~3u) * 2 + bank * 4 + (at & 3);
+}
+
+static bool video_read(struct board *b, uint32_t paddr, unsigned size, uint64_t *value)
+{
+    const uint8_t *p = video_32(b, paddr), *next = video_32(b, paddr + 4);
+    bool big = b->opt.big;
+    if (!p)
+        return false;
+    switch (size) {
+    case 1: *value = *p; break;
+    case 2: *value = get16(p, big); break;
+    case 4: *value = get32(p, big); break;
+    default: *value = (uint64_t)get32(big ? p : next, big) << 32 | get32(big ? next : p, big);
+    }
+    return true;
+}
+
+static bool video_write(struct board *b, uint32_t paddr, unsigned size, uint64_t value)
+{
+    uint8_t *p = video_32(b, paddr), *next = video_32(b, paddr + 4);
+    bool big = b->opt.big;
+    if (!p)
+        return false;
+    switch (size) {
+    case 1: *p = (uint8_t)value; break;
+    case 2: put16(p, (uint16_t)value, big); break;
+    case 4: put32(p, (uint32_t)value, big); break;
+    default:
+        put32(big ? p : next, (uint32_t)(value >> 32), big);
+        put32(big ? next : p, (uint32_t)value, big);
+    }
+    return true;
+}
+
+static uint64_t bus_read(void *ctx, uint32_t paddr, unsigned size)
 {
     struct board *b = ctx;
+    uint64_t v;
+    if (video_read(b, paddr, size, &v))
+        return v;
     if (!b->nothing_reads++ && !b->nothing_writes)
         first_nothing(b, paddr, "read");
     return UINT64_MAX >> (64 - 8 * size);
 }
 
-static void nothing_write(void *ctx, uint32_t paddr, unsigned size, uint64_t value)
+static void bus_write(void *ctx, uint32_t paddr, unsigned size, uint64_t value)
 {
     struct board *b = ctx;
-    (void)size;
-    (void)value;
+    if (video_write(b, paddr, size, value))
+        return;
     if (!b->nothing_writes++ && !b->nothing_reads)
         first_nothing(b, paddr, "write");
 }
@@ -255,12 +301,18 @@ void board_bus(struct board *b, struct sh4_bus *bus)
             { 0x00200000, BOARD_FLASH_BYTES, b->flash, BOARD_FLASH_BYTES - 1, false },
         },
         .nwindows = 3,
-        .read = nothing_read,
-        .write = nothing_write,
+        .read = bus_read,
+        .write = bus_write,
         .io_read = io_read,
         .io_write = io_write,
         .irq_ack = irq_ack,
         .self_reset = self_reset,
         .stable = stable,
     };
+    if (!b->video)
+        return;
+    bus->window[bus->nwindows++] =
+        (struct sh4_window){ 0x04000000, 16 << 20, b->video, BOARD_VIDEO_BYTES - 1, true };
+    bus->window[bus->nwindows++] =
+        (struct sh4_window){ 0x00800000, BOARD_SOUND_BYTES, b->sound, BOARD_SOUND_BYTES - 1, true };
 }

@@ -18,6 +18,8 @@ enum {
     BOARD_FLASH_BYTES = 128 << 10,
     BOARD_RAM_BYTES = 16 << 20,
     BOARD_RAM_AREA = 64 << 20, /* area 3: the 16 MB repeat */
+    BOARD_SOUND_BYTES = 2 << 20,
+    BOARD_VIDEO_BYTES = 8 << 20,
     BOARD_PCLK_DIV = 4,        /* CPU clocks per peripheral clock */
     BOARD_MIN_CYCLES_PER_TCK = 4,
     BOARD_STORED_REGS = 160    /* plain registers without a model of their own */
@@ -54,6 +56,7 @@ struct board {
     struct sh4_hudi hudi;
     uint32_t stored[BOARD_STORED_REGS]; /* indexed as sh4_reg_table */
     uint8_t *rom, *flash, *ram;
+    uint8_t *sound, *video;             /* SH7091 only, else NULL; video as the 64-bit view has it */
 
     /* Virtual time: `cycles` CPU cycles have been granted by TCK and waiting; the CPU is brought up to it when
      * somebody looks. cycle_rest: remainder of TCK-to-cycle conversion, in units of 1/tck_hz. */
