@@ -90,7 +90,7 @@ static uint32_t special_node(struct calltree *t, uint32_t *where, enum calltree_
 {
     if (*where == CALLTREE_NONE) {
         *where = node_add(t, CALLTREE_NONE, kind);
-        t->nodes[*where].doubtful = true;
+        node_doubt(&t->nodes[*where]);
     }
     return *where;
 }
@@ -168,7 +168,7 @@ void tree_doubt(struct calltree *t)
 {
     t->stats.doubtful++;
     if (t->node != CALLTREE_NONE)
-        t->nodes[t->node].doubtful = true;
+        node_doubt(&t->nodes[t->node]);
 }
 
 bool tree_same_function(const struct calltree *t, uint32_t node, uint64_t addr)
@@ -206,6 +206,7 @@ static inline void charge(struct calltree *t, const struct event *e)
     struct calltree_node *n = &t->nodes[t->node];
     n->c1 += d1;
     n->c2 += d2;
+    n->steps++;
     t->stats.total_c1 += d1;
     t->stats.total_c2 += d2;
     if (__builtin_expect(t->gap, 0))
@@ -258,7 +259,7 @@ static void on_lost(struct calltree *t, const struct event *e)
     if (!t->active)
         return;
     if (t->node != CALLTREE_NONE)
-        t->nodes[t->node].doubtful = true;
+        node_doubt(&t->nodes[t->node]);
     t->node = special_node(t, &t->lost_node, CALLTREE_LOST);
     t->gap = true;
     t->floating = false;
@@ -331,7 +332,7 @@ static void dispatch(struct calltree *t, const struct event *e)
 /* The doubt about an event's counters concerns both sides of it. */
 static void dispatch_doubtful(struct calltree *t, const struct event *e)
 {
-    t->nodes[t->node].doubtful = true;
+    node_doubt(&t->nodes[t->node]);
     dispatch(t, e);
     tree_doubt(t);
 }
@@ -472,7 +473,8 @@ void calltree_clear(struct calltree *t)
 {
     for (uint32_t i = 0; i < t->nnodes; i++) {
         struct calltree_node *n = &t->nodes[i];
-        n->hits = n->c1 = n->c2 = 0;
+        n->hits = n->c1 = n->c2 = n->steps = 0;
+        n->doubts = 0;
         n->doubtful = n->kind == CALLTREE_LOST || n->kind == CALLTREE_OTHER;
     }
     t->stats = (struct calltree_stats){ 0 };

@@ -10,7 +10,8 @@
  *   instruction, and starts of profiling inside of it. A function only returned into has none.
  * - A node is marked doubtful when an event flagged so was charged to it or went into it; when it was running as
  *   events were lost, or was the first found afterwards; when it was entered or left without an event; for a
- *   handler whose RTE is not traced, and its victim; when a counter went back; beyond max_depth.
+ *   handler whose RTE is not traced, and its victim; when a counter went back; beyond max_depth. As the mark stays
+ *   for good, doubts against steps say how much of the node is meant: one step may have two doubtful ends.
  * - No event sequence is an error. What does not fit (a return nobody called, a stack pointer in another
  *   stack, lost events) is reconciled by the rules in calltree.c, counted, and marked doubtful. */
 #ifndef PROFILER_CALLTREE_H
@@ -45,7 +46,7 @@ typedef bool calltree_resolve(void *ctx, uint64_t addr, struct calltree_range *o
 struct calltree_config {
     calltree_resolve *resolve; /* NULL: no symbols */
     void *resolve_ctx;         /* for symbols_range(): the struct symbols, open as long as the tree is fed */
-    uint32_t max_nodes;        /* 0: 1 Mi. 64 bytes each. */
+    uint32_t max_nodes;        /* 0: 1 Mi. 72 bytes each. */
     uint32_t max_depth;        /* frames per stack; 0: 4096. Deeper calls are charged to the deepest frame. */
     uint32_t max_stacks;       /* tasks followed at once; 0: 64. The one unused longest is forgotten. */
 };
@@ -59,6 +60,8 @@ struct calltree_node {
     uint16_t vector;    /* INTERRUPT, EXCEPTION: code of the first that came in here */
     uint8_t kind;       /* enum calltree_kind */
     bool doubtful;      /* some of its counts may belong elsewhere */
+    uint32_t doubts;    /* how often that happened; stays at its maximum */
+    uint64_t steps;     /* counter steps charged to it, doubtful ones among them */
 };
 
 /* What was seen, for coverage and for judging the tree. */

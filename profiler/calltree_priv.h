@@ -75,6 +75,13 @@ uint32_t tree_root(struct calltree *t, enum calltree_kind kind, uint64_t addr);
 /* tree_doubt - mark the node being charged, count the event. */
 void tree_doubt(struct calltree *t);
 
+/* node_doubt - mark one node. */
+static inline void node_doubt(struct calltree_node *n)
+{
+    n->doubtful = true;
+    n->doubts += n->doubts < UINT32_MAX;
+}
+
 static inline bool node_contains(const struct calltree_node *n, uint64_t addr)
 {
     return addr - n->low < n->high - n->low;

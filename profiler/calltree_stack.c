@@ -149,7 +149,7 @@ static struct frame *push(struct calltree *t, uint32_t node, enum frame_kind kin
     if (__builtin_expect(s->overflow || (s->depth == s->cap && !frames_grow(t, s)), 0)) {
         s->overflow++;
         t->stats.depth_overflow++;
-        t->nodes[top_frame(t)->node].doubtful = true;
+        node_doubt(&t->nodes[top_frame(t)->node]);
         return NULL;
     }
     struct frame *f = &s->frames[s->depth++];
@@ -350,7 +350,7 @@ static void infer_entry(struct calltree *t, const struct event *e)
     if (f) {
         f->inferred = true;
         t->nodes[node].hits++;
-        t->nodes[node].doubtful = true;
+        node_doubt(&t->nodes[node]);
     }
 }
 
@@ -400,7 +400,7 @@ void stack_sync(struct calltree *t, const struct event *e)
     t->stats.inferred++;
     tree_doubt(t);
     close_to(t, (uint32_t)i + 1);
-    t->nodes[t->node].doubtful = true;
+    node_doubt(&t->nodes[t->node]);
 }
 
 void stack_relocate(struct calltree *t, const struct event *e)
@@ -694,7 +694,7 @@ void stack_handler(struct calltree *t, const struct event *e)
     n->hits++;
     note_sp(t->cur, e);
     if (e->flags & EVENT_UNTRACED_RTE) {
-        n->doubtful = true;
+        node_doubt(n);
         tree_doubt(t);
     }
     struct frame *f = push(t, node, FRAME_HANDLER);

@@ -265,6 +265,8 @@ static void enter_node(struct build *b, uint32_t i)
     f->c1 += n->c1;
     f->c2 += n->c2;
     f->doubtful |= n->doubtful;
+    f->steps += n->steps;
+    f->doubts += n->doubts;
     /* In recursion the outermost frame has it all already. */
     if (b->open[b->function_of[i]]++ == 0) {
         f->c1_children += b->sum1[i];
@@ -408,6 +410,14 @@ int profile_build(const struct calltree *t, const struct symbols *syms, const st
     }
     *out = b.p;
     return 0;
+}
+
+/* A step may be doubtful at both ends, and a mark may come without a step. */
+double profile_doubt_share(const struct profile_function *f)
+{
+    if (!f->steps)
+        return f->doubts ? 1 : -1;
+    return f->doubts < f->steps ? (double)f->doubts / (double)f->steps : 1;
 }
 
 /* ---- walking ---- */

@@ -43,6 +43,7 @@ struct profile_function {
     uint16_t cache_line;   /* (low >> 5) & 255, or PROFILE_NOT_CACHED */
     uint8_t description;   /* enum profile_description */
     bool doubtful, tagged;
+    uint64_t steps, doubts; /* measurements it is the sum of, and how many of them are doubtful; 0, 0 unknown */
 };
 
 /* One call path. Parents come before children. */
@@ -112,6 +113,9 @@ void profile_free(struct profile *p);
  * pre-order, so the children of i are found by skipping subtrees. Return nnodes when there is none. */
 size_t profile_first_child(const struct profile *p, size_t i);
 size_t profile_next_sibling(const struct profile *p, size_t i);
+
+/* profile_doubt_share - which share of a function's measurements is doubtful, at most: 0 to 1; negative if unknown */
+double profile_doubt_share(const struct profile_function *f);
 
 /* profile_subtree_end - index just behind node i's last descendant. O(subtree). */
 size_t profile_subtree_end(const struct profile *p, size_t i);

@@ -8,7 +8,7 @@
 
 #include "profiler/report_priv.h"
 
-enum { COUNT_COLUMNS = 6, PERCENT_COLUMNS = 5, CACHE_COLUMNS = 5 };
+enum { COUNT_COLUMNS = 6, PERCENT_COLUMNS = 5, CACHE_COLUMNS = 5, DOUBT_COLUMNS = 4 };
 
 static const struct {
     const char *name;
@@ -79,7 +79,26 @@ static int by_order(const void *a, const void *b, void *ctx)
 
 /* ---- rows ---- */
 
-static void head(const struct profile *p, struct report_line *l, const struct text_sink *out)
+/* A .prf does not say how much of a marked function is doubtful. */
+static bool shows_doubt(const struct profile *p)
+{
+    for (size_t i = 0; i < p->nfunctions; i++)
+        if (p->functions[i].doubtful && profile_doubt_share(&p->functions[i]) >= 0)
+            return true;
+    return false;
+}
+
+/* "?%": never 0.0 for what is marked. */
+static void doubt_cell(const struct profile_function *f, struct report_line *l)
+{
+    char text[8] = "";
+    double percent = 100 * profile_doubt_share(f);
+    if (f->doubtful && percent >= 0)
+        snprintf(text, sizeof text, percent < 0.1 ? "<0.1" : percent < 9.95 ? "%.1f" : "%.0f", percent);
+    line_cell(l, text, DOUBT_COLUMNS);
+}
+
+static void head(const struct profile *p, bool doubt, struct report_line *l, const struct text_sink *out)
 {
     line_cell(l, "hits", COUNT_COLUMNS);
     line_cell(l, "hits%", PERCENT_COLUMNS);
@@ -93,6 +112,8 @@ static void head(const struct profile *p, struct report_line *l, const struct te
         line_cell(l, "C2+ch", COUNT_COLUMNS);
     }
     line_cell(l, "cache", CACHE_COLUMNS);
+    if (doubt)
+        line_cell(l, "?%", DOUBT_COLUMNS);
     line_add(l, "  function");
     line_end(l, out);
 }
@@ -116,13 +137,15 @@ static void cells(const struct profile *p, const struct profile_function *f, str
     line_cell(l, line, CACHE_COLUMNS);
 }
 
-static void row(const struct profile *p, const struct report_options *o, const struct profile_function *f,
+static void row(const struct profile *p, const struct report_options *o, const struct profile_function *f, bool doubt,
                 struct report_line *l, const struct text_sink *out)
 {
     char name[REPORT_LINE_BYTES];
     if (o->color && f->doubtful)
         line_escape(l, REPORT_RED);
     cells(p, f, l);
+    if (doubt)
+        doubt_cell(f, l);
     line_add(l, f->doubtful ? " ?" : "  ");
     line_add(l, report_name(report_shown_name(f), report_width(o) - l->columns, name, sizeof name));
     if (o->color && f->doubtful)
@@ -212,9 +235,10 @@ void report_functions(const struct profile *p, const struct report_options *o, c
         sink_printf(out, "out of memory\n");
     } else {
         report_legend(p, out);
-        head(p, &l, out);
+        bool doubt = shows_doubt(p);
+        head(p, doubt, &l, out);
         for (size_t i = 0; i < r.n && (!o->limit || i < o->limit); i++)
-            row(p, o, r.row[i], &l, out);
+            row(p, o, r.row[i], doubt, &l, out);
         if (o->limit && r.n > o->limit)
             sink_printf(out, "%zu more functions not shown\n", r.n - o->limit);
         if (r.below)
@@ -272,7 +296,7 @@ static void coverage(const struct profile *p, const struct text_sink *out)
         sink_printf(out, "\n          %.2f %% of C1 seen", 100.0 * (double)(p->total_c1 - i->gap_c1) / (double)p->total_c1);
     sink_printf(out, "\n");
     if (i->doubtful)
-        sink_printf(out, "          ? marks functions whose counts may belong to a neighbour\n");
+        sink_printf(out, "          ? marks what may in part belong to a neighbour; ?%% is how much of it at most\n");
 }
 
 static void duration(const struct profile *p, const struct text_sink *out)

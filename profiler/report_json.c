@@ -130,6 +130,11 @@ static void function(struct json_writer *j, const struct profile_function *f)
     member_uint(j, "c2", f->c2);
     member_uint(j, "c2_children", f->c2_children);
     member_bool(j, "doubtful", f->doubtful);
+    json_write_key(j, "doubt_share");
+    if (profile_doubt_share(f) < 0)
+        json_write_null(j);
+    else
+        json_write_real(j, profile_doubt_share(f));
     json_write_end(j);
 }
 

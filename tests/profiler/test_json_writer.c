@@ -130,7 +130,7 @@ static void report_json__sample__every_key_of_the_schema(void **state)
     static const char *const keys[] = { "schema", "target", "probe", "elf", "build_id", "counters", "time", "coverage",
                                         "passes", "functions", "tree" };
     static const char *const function_keys[] = { "name", "linkage_name", "file", "line", "low", "high", "cache_line", "hits",
-                                                 "c1", "c1_children", "c2", "c2_children", "doubtful" };
+                                                 "c1", "c1_children", "c2", "c2_children", "doubtful", "doubt_share" };
     static const char *const node_keys[] = { "id", "parent", "function", "hits", "c1", "c1_children", "c2", "c2_children",
                                              "doubtful" };
     (void)state;
@@ -170,6 +170,7 @@ static void report_json__sample__every_key_of_the_schema(void **state)
         assert_int_equal(number(f, "c1_children"), p->functions[i].c1_children);
         assert_int_equal(number(f, "c2_children"), p->functions[i].c2_children);
         assert_int_equal(json_is_true(json_object_get(f, "doubtful")), p->functions[i].doubtful);
+        assert_true(json_number_value(json_object_get(f, "doubt_share")) == profile_doubt_share(&p->functions[i]));
         if (!p->functions[i].file)
             expect_null(f, "file");
         if (p->functions[i].cache_line == PROFILE_NOT_CACHED)

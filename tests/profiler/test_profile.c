@@ -193,6 +193,43 @@ static void profile__lost_events__have_a_line_of_their_own(void **state)
     calltree_free(t);
 }
 
+/* The doubtful call ends a step of main and begins one of F, the doubtful return the other way round. */
+static void profile__doubt_share__of_the_steps_at_most_all(void **state)
+{
+    enum { MAIN = 0x1000, F = 0x2000, SP = 0x9000, DOUBT = ALL | EVENT_DOUBTFUL };
+    static const struct event e[] = {
+        { .kind = EVENT_START, .pc = MAIN, .sp = SP, .flags = ALL },
+        { .kind = EVENT_CALL, .pc = MAIN + 4, .target = F, .sp = SP, .c1 = 1, .flags = DOUBT },
+        { .kind = EVENT_RETURN, .pc = F + 4, .target = MAIN + 8, .sp = SP, .c1 = 2, .flags = DOUBT },
+        { .kind = EVENT_CALL, .pc = MAIN + 8, .target = F, .sp = SP, .c1 = 3, .flags = ALL },
+        { .kind = EVENT_RETURN, .pc = F + 4, .target = MAIN + 12, .sp = SP, .c1 = 4, .flags = ALL },
+        { .kind = EVENT_CALL, .pc = MAIN + 12, .target = F, .sp = SP, .c1 = 5, .flags = ALL },
+        { .kind = EVENT_RETURN, .pc = F + 4, .target = MAIN + 16, .sp = SP, .c1 = 6, .flags = ALL },
+        { .kind = EVENT_STOP, .pc = MAIN + 20, .c1 = 9, .flags = ALL } };
+    (void)state;
+    struct calltree *t;
+    struct profile *p;
+    assert_int_equal(calltree_new(NULL, &t, NULL), 0);
+    calltree_feed(t, e, ARRAY_LEN(e));
+    assert_int_equal(profile_build(t, NULL, NULL, &p, NULL), 0);
+    const struct profile_function *f = find(p, "0x00002000"), *m = find(p, "0x00001000");
+    assert_int_equal(f->steps, 3);
+    assert_int_equal(f->doubts, 2);
+    assert_int_equal(m->steps, 4);
+    assert_int_equal(m->doubts, 2);
+    assert_true(m->doubtful && profile_doubt_share(m) == 0.5);
+    profile_free(p);
+    calltree_clear(t);
+    calltree_feed(t, e, ARRAY_LEN(e) - 1);
+    assert_int_equal(profile_build(t, NULL, NULL, &p, NULL), 0);
+    assert_int_equal(find(p, "0x00002000")->steps, 3);
+    profile_free(p);
+    calltree_free(t);
+    assert_true(profile_doubt_share(&(struct profile_function){ .doubts = 1 }) == 1);
+    assert_true(profile_doubt_share(&(struct profile_function){ .steps = 3, .doubts = 4 }) == 1);
+    assert_true(profile_doubt_share(&(struct profile_function){ .doubtful = true }) < 0);
+}
+
 static void profile__walking__children_and_siblings(void **state)
 {
     (void)state;
@@ -249,6 +286,7 @@ int main(void)
         cmocka_unit_test(profile__aliases__one_function),
         cmocka_unit_test(profile__samples_only__statistical),
         cmocka_unit_test(profile__lost_events__have_a_line_of_their_own),
+        cmocka_unit_test(profile__doubt_share__of_the_steps_at_most_all),
         cmocka_unit_test(profile__walking__children_and_siblings),
         cmocka_unit_test(arena__any_size__aligned_zeroed_and_separate),
     };

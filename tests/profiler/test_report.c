@@ -24,15 +24,15 @@ static void report__sample__function_list(void **state)
     struct profile *p = sample_profile();
     expect(report_functions, p, &(struct report_options){ 0 },
            "C1 elapsed-time (cycles), C2 icache-miss (count)\n"
-           "  hits hits%     C1   C1%  C1+ch     C2  C2+ch cache  function\n"
-           "     2  18.2   2035  81.4   2035     42     42     1  list.c:walk\n"
-           "     1   9.1    145   5.8   2345      2     47     8 ?main\n"
-           "     1   9.1    100   4.0    100      2      2     0  list::walk(node*, int)\n"
-           "     1   9.1     80   3.2     80      2      2     -  0xac000000\n"
-           "     1   9.1     55   2.2    155      1      3    48  interrupt 0x8c000600\n"
-           "     2  18.2     35   1.4   2070      0     42     4  list_sum\n"
-           "     2  18.2     35   1.4     35      1      1     5  tree.c:walk\n"
-           "     1   9.1     15   0.6     50      0      1     7 ?tree_depth\n");
+           "  hits hits%     C1   C1%  C1+ch     C2  C2+ch cache   ?%  function\n"
+           "     2  18.2   2035  81.4   2035     42     42     1       list.c:walk\n"
+           "     1   9.1    145   5.8   2345      2     47     8   20 ?main\n"
+           "     1   9.1    100   4.0    100      2      2     0       list::walk(..)\n"
+           "     1   9.1     80   3.2     80      2      2     -       0xac000000\n"
+           "     1   9.1     55   2.2    155      1      3    48       interrupt 0x8c000600\n"
+           "     2  18.2     35   1.4   2070      0     42     4       list_sum\n"
+           "     2  18.2     35   1.4     35      1      1     5       tree.c:walk\n"
+           "     1   9.1     15   0.6     50      0      1     7   50 ?tree_depth\n");
     profile_free(p);
 }
 
@@ -63,10 +63,10 @@ static void report__threshold__rows_that_meet_it_and_a_count(void **state)
     assert_int_equal(threshold_parse(">=15%", &o.hits, NULL), 0);
     expect(report_functions, p, &o,
            "C1 elapsed-time (cycles), C2 icache-miss (count)\n"
-           "  hits hits%     C1   C1%  C1+ch     C2  C2+ch cache  function\n"
-           "     2  18.2   2035  81.4   2035     42     42     1  list.c:walk\n" /* both are named walk: by cost */
-           "     2  18.2     35   1.4   2070      0     42     4  list_sum\n"
-           "     2  18.2     35   1.4     35      1      1     5  tree.c:walk\n"
+           "  hits hits%     C1   C1%  C1+ch     C2  C2+ch cache   ?%  function\n"
+           "     2  18.2   2035  81.4   2035     42     42     1       list.c:walk\n" /* both are named walk: by cost */
+           "     2  18.2     35   1.4   2070      0     42     4       list_sum\n"
+           "     2  18.2     35   1.4     35      1      1     5       tree.c:walk\n"
            "5 functions outside of the hits threshold not shown\n");
     /* A path stays if one below it meets the threshold. */
     expect(report_tree, p, &o,
@@ -85,8 +85,8 @@ static void report__limit__says_that_there_is_more(void **state)
     struct profile *p = sample_profile();
     expect(report_functions, p, &(struct report_options){ .limit = 1 },
            "C1 elapsed-time (cycles), C2 icache-miss (count)\n"
-           "  hits hits%     C1   C1%  C1+ch     C2  C2+ch cache  function\n"
-           "     2  18.2   2035  81.4   2035     42     42     1  list.c:walk\n"
+           "  hits hits%     C1   C1%  C1+ch     C2  C2+ch cache   ?%  function\n"
+           "     2  18.2   2035  81.4   2035     42     42     1       list.c:walk\n"
            "7 more functions not shown\n");
     expect(report_tree, p, &(struct report_options){ .limit = 1, .ascii = true },
            "C1 elapsed-time (cycles), C2 icache-miss (count)\n"
@@ -103,7 +103,7 @@ static void report__color__doubtful_values_red_and_nothing_else(void **state)
     struct profile *p = sample_profile();
     report_functions(p, &(struct report_options){ .color = true }, sink_to(&m));
     const char *text = sink_text(&m);
-    assert_non_null(strstr(text, "\033[31m     1   9.1    145   5.8   2345      2     47     8 ?main\033[0m\n"));
+    assert_non_null(strstr(text, "\033[31m     1   9.1    145   5.8   2345      2     47     8   20 ?main\033[0m\n"));
     assert_non_null(strstr(text, "\n     2  18.2   2035")); /* not doubtful: no colour */
     sink_free(&m);
     report_functions(p, &(struct report_options){ 0 }, sink_to(&m));
@@ -120,7 +120,7 @@ static void report__all__functions_never_hit_too(void **state)
     struct profile *p = sample_profile();
     assert_int_equal(symbols_open(FIXTURES "small-le.elf", &s, NULL), 0);
     report_functions(p, &(struct report_options){ .all = true, .symbols = s }, sink_to(&m));
-    assert_non_null(strstr(sink_text(&m), "     0   0.0      0   0.0      0      0      0     -  plain\n"));
+    assert_non_null(strstr(sink_text(&m), "     0   0.0      0   0.0      0      0      0     -       plain\n"));
     assert_non_null(strstr(sink_text(&m), "  start\n"));
     const char *main_row = strstr(sink_text(&m), "?main\n");
     assert_non_null(main_row);
@@ -139,7 +139,7 @@ static void report__summary__totals_coverage_and_slow_down(void **state)
            "C1        2,500 elapsed-time cycles\n"
            "C2        50 icache-miss\n"
            "coverage  22 events, 0 lost, 1 doubtful\n"
-           "          ? marks functions whose counts may belong to a neighbour\n"
+           "          ? marks what may in part belong to a neighbour; ?% is how much of it at most\n"
            "time      5,000 target cycles, 2.5 s on the host\n"
            "slow-down x2.0 (agent 2,500 cycles)\n");
     p->info.lost = 1234567;
@@ -334,7 +334,7 @@ static void report_sort__every_column__orders_rows(void **state)
     struct profile *p = sample_profile();
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         struct memory_sink m = { 0 };
-        struct report_options o = { .reverse = rows[i].reverse };
+        struct report_options o = { .reverse = rows[i].reverse, .width = 100 };
         char first[80], last[80];
         print_message("  %s\n", rows[i].text);
         assert_int_equal(report_sort_parse(rows[i].text, &o.sort, NULL), 0);
