@@ -183,10 +183,86 @@ static void remove_ubc(struct sh4_target *t, enum bp_kind kind, uint32_t addr, u
                 t->ubc[n].used = false;
 }
 
+/* Where the program's own conditions are, in the order of the words below. */
+static const struct { uint32_t addr; unsigned width; } conditions[] = {
+    { SH4_BARA, 4 }, { SH4_BARB, 4 }, { SH4_BAMRA, 1 }, { SH4_BAMRB, 1 }, { SH4_BDRB, 4 }, { SH4_BDMRB, 4 },
+};
+
+/* Before the first change since the program ran with its own: they are kept. */
+static int take_ubc(struct sh4_target *t, struct err *err)
+{
+    struct sh4_ubc_regs *p = &t->prog_ubc;
+    uint32_t v[ARRAY_LEN(conditions)];
+    for (size_t i = 0; !p->taken && i < ARRAY_LEN(v); i++) {
+        int ret = sh4_agent_peek(t, conditions[i].addr, conditions[i].width, &v[i], err);
+        if (ret < 0)
+            return ret;
+    }
+    if (!p->taken) {
+        p->bar[0] = v[0], p->bar[1] = v[1];
+        p->bamr[0] = (uint8_t)v[2], p->bamr[1] = (uint8_t)v[3];
+        p->bdr = v[4], p->bdmr = v[5];
+        p->taken = true;
+    }
+    return 0;
+}
+
+int sh4_ubc_give_back(struct sh4_target *t, struct err *err)
+{
+    struct sh4_ubc_regs *p = &t->prog_ubc;
+    const uint32_t v[] = { p->bar[0], p->bar[1], p->bamr[0], p->bamr[1], p->bdr, p->bdmr };
+    for (size_t i = 0; p->taken && i < ARRAY_LEN(v); i++) {
+        int ret = sh4_agent_poke(t, conditions[i].addr, conditions[i].width, v[i], err);
+        if (ret < 0)
+            return ret;
+    }
+    p->taken = t->bar_known[0] = t->bar_known[1] = t->bamr_known[0] = t->bamr_known[1] = false;
+    t->save[SH4_SAVE_BBRA] = p->bbr[0];
+    t->save[SH4_SAVE_BBRB] = p->bbr[1];
+    t->save[SH4_SAVE_BRCR] = p->brcr;
+    return 0;
+}
+
+bool sh4_program_reg(struct sh4_target *t, uint32_t addr, uint32_t *value)
+{
+    const struct sh4_ubc_regs *p = &t->prog_ubc;
+    switch (addr) {
+    case SH4_PMCR1: *value = t->save[SH4_SAVE_PMCR1]; return true;
+    case SH4_PMCR2: *value = t->save[SH4_SAVE_PMCR2]; return true;
+    case SH4_BBRA: *value = p->bbr[0]; return true;
+    case SH4_BBRB: *value = p->bbr[1]; return true;
+    case SH4_BRCR: *value = p->brcr; return true;
+    case SH4_BARA: *value = p->bar[0]; return p->taken;
+    case SH4_BARB: *value = p->bar[1]; return p->taken;
+    case SH4_BAMRA: *value = p->bamr[0]; return p->taken;
+    case SH4_BAMRB: *value = p->bamr[1]; return p->taken;
+    case SH4_BDRB: *value = p->bdr; return p->taken;
+    case SH4_BDMRB: *value = p->bdmr; return p->taken;
+    default: return false;
+    }
+}
+
+bool sh4_set_program_reg(struct sh4_target *t, uint32_t addr, uint32_t value)
+{
+    struct sh4_ubc_regs *p = &t->prog_ubc;
+    switch (addr) {
+    case SH4_BBRA: p->bbr[0] = (uint16_t)value; return true;
+    case SH4_BBRB: p->bbr[1] = (uint16_t)value; return true;
+    case SH4_BRCR: p->brcr = (uint16_t)value; return true;
+    case SH4_BARA: p->bar[0] = value; return p->taken;
+    case SH4_BARB: p->bar[1] = value; return p->taken;
+    case SH4_BAMRA: p->bamr[0] = (uint8_t)value; return p->taken;
+    case SH4_BAMRB: p->bamr[1] = (uint8_t)value; return p->taken;
+    case SH4_BDRB: p->bdr = value; return p->taken;
+    case SH4_BDMRB: p->bdmr = value; return p->taken;
+    default: return false;
+    }
+}
+
 static int program_channel(struct sh4_target *t, unsigned n, uint32_t bar, uint8_t bamr, struct err *err)
 {
-    int ret = 0;
-    if (!t->bar_known[n] || t->bar_seen[n] != bar)
+    int ret = take_ubc(t, err);
+    if (ret == 0 && (!t->bar_known[n] || t->bar_seen[n] != bar))
         ret = sh4_agent_poke(t, n ? SH4_BARB : SH4_BARA, 4, bar, err);
     if (ret == 0 && (!t->bamr_known[n] || t->bamr_seen[n] != bamr))
         ret = sh4_agent_poke(t, n ? SH4_BAMRB : SH4_BAMRA, 1, bamr, err);

@@ -77,7 +77,7 @@ static int read_register(struct sh4_target *t, const struct sh4_reg_info *r, uin
     unsigned bytes = r->bits / 8u, skip = (addr - r->address) & 3;
     uint8_t whole[4];
     uint32_t v, at = addr - skip;
-    int ret = sh4_agent_peek(t, at, bytes, &v, err);
+    int ret = sh4_program_reg(t, at, &v) ? 0 : sh4_agent_peek(t, at, bytes, &v, err);
     if (ret < 0)
         return ret;
     put_value(whole, bytes, v, t->base.big_endian);
@@ -95,6 +95,8 @@ static int write_register(struct sh4_target *t, const struct sh4_reg_info *r, ui
                        r->bits, len, addr);
     uint32_t v = get_value(buf, bytes, t->base.big_endian);
     *done = bytes;
+    if (sh4_set_program_reg(t, r->address, v))
+        return 0;
     if (r->address == SH4_WTCNT)
         return sh4_agent_poke(t, addr, 2, SH4_WTCNT_KEY | v, err);
     if (r->address == SH4_WTCSR)

@@ -132,15 +132,11 @@ static int print_io(struct sh4_target *t, const struct sh4_reg_info *r, const st
 {
     uint32_t v;
     size_t n;
-    int ret = sh4_agent_peek(t, r->address, r->bits / 8u, &v, err);
+    /* The agent stops counters and user breaks while halted: what the program has is shown. */
+    int ret = sh4_program_reg(t, r->address, &v) ? 0 : sh4_agent_peek(t, r->address, r->bits / 8u, &v, err);
     if (ret < 0)
         return ret;
-    /* The agent stops counters and user breaks while halted: what the program has is shown. */
     switch (r->address) {
-    case SH4_PMCR1: v = t->save[SH4_SAVE_PMCR1]; break;
-    case SH4_PMCR2: v = t->save[SH4_SAVE_PMCR2]; break;
-    case SH4_BBRA: v = t->save[SH4_SAVE_BBRA]; break;
-    case SH4_BBRB: v = t->save[SH4_SAVE_BBRB]; break;
     case SH4_TRA: v = t->trap[0]; break;
     case SH4_EXPEVT: v = t->trap[1]; break;
     case SH4_INTEVT: v = t->trap[2]; break;

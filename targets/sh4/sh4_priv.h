@@ -145,6 +145,12 @@ struct sh4_target {
     size_t npatches;
     bool check_patches;    /* the board was away: are they still in its memory? */
     struct sh4_ubc_channel ubc[SH4_UBC_CHANNELS];
+    struct sh4_ubc_regs {
+        uint32_t bar[2], bdr, bdmr;
+        uint16_t bbr[2], brcr;
+        uint8_t bamr[2];
+        bool taken;        /* ours are in the addresses, masks and data now; bar to bamr are the program's */
+    } prog_ubc;            /* the program's own; in force only while our vectors are not */
     uint32_t catch_mask;   /* EXPEVT >> 5 bits asked for by the user */
     uint32_t bar_seen[2];  /* BARA, BARB as last written */
     uint8_t bamr_seen[2];
@@ -261,6 +267,12 @@ int sh4_patches_check(struct sh4_target *t, struct err *err);
 int sh4_patches_remove_all(struct sh4_target *t, struct err *err);
 /* UBC as the user's channels want it, with channel A lent to a step if asked. */
 int sh4_ubc_program(struct sh4_target *t, bool step, struct err *err);
+/* Before a run without our vectors: the UBC as the program had it. */
+int sh4_ubc_give_back(struct sh4_target *t, struct err *err);
+/* Where a register that the debugger uses itself while halted keeps the program's value; false if addr is none. */
+bool sh4_program_reg(struct sh4_target *t, uint32_t addr, uint32_t *value);
+/* The same for a write: true if value is kept and goes to the register when the program runs. */
+bool sh4_set_program_reg(struct sh4_target *t, uint32_t addr, uint32_t value);
 bool sh4_needs_hooks(const struct sh4_target *t);
 int sh4_image_patch(struct sh4_target *t, bool in_memory, struct err *err); /* VBR instructions to their DBR twins */
 void sh4_image_note_written(struct sh4_target *t, uint32_t addr, const uint8_t *buf, size_t len); /* the program's own bytes */

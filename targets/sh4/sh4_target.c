@@ -172,6 +172,18 @@ static int classify_exception(struct sh4_target *t)
     return stepped;
 }
 
+/* Which user break conditions are the program's: those it ran with when none of our vectors was in. */
+static void keep_ubc(struct sh4_target *t, bool hooked)
+{
+    struct sh4_ubc_regs *p = &t->prog_ubc;
+    if (t->hooks)
+        return;
+    p->bbr[0] = hooked ? 0 : (uint16_t)t->save[SH4_SAVE_BBRA];
+    p->bbr[1] = hooked ? 0 : (uint16_t)t->save[SH4_SAVE_BBRB];
+    p->brcr = hooked ? 0 : (uint16_t)t->save[SH4_SAVE_BRCR_SEEN];
+    p->taken = false;
+}
+
 /* The agent is halted: take over its view. 1: a stop; 0: it must run on. */
 static int take_over(struct sh4_target *t, struct err *err)
 {
@@ -186,7 +198,9 @@ static int take_over(struct sh4_target *t, struct err *err)
     t->ssr = t->sr;
     t->own_spc = t->caught = false;
     uint32_t vbr = t->save[SH4_SAVE_VBR];
-    if (vbr == t->agent_base + t->layout->hook_vbr || (t->trace_vbr && vbr == t->trace_vbr)) {
+    bool hooked = vbr == t->agent_base + t->layout->hook_vbr || (t->trace_vbr && vbr == t->trace_vbr);
+    keep_ubc(t, hooked);
+    if (hooked) {
         t->prog_vbr = t->save[SH4_SAVE_DBR];
         t->leftover = t->leftover || (!t->hooks && t->layout == &sh4_agent_ase);
     } else {
@@ -235,7 +249,7 @@ static int end_step(struct sh4_target *t, struct err *err)
 
 int sh4_run_freely(struct sh4_target *t, struct err *err)
 {
-    int ret = sh4_ubc_program(t, false, err);
+    int ret = sh4_needs_hooks(t) ? sh4_ubc_program(t, false, err) : sh4_ubc_give_back(t, err);
     return ret < 0 ? ret : sh4_leave(t, 0, 0, 0, err);
 }
 

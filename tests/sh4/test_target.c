@@ -112,6 +112,89 @@ static void detach__with_breakpoints__leaves_the_board_clean(void **state)
     board_close(b);
 }
 
+/* What a session may touch: memory, the user break controller, vectors, performance counters. */
+struct picture {
+    uint8_t ram[0x8000];
+    uint32_t regs[10], vbr, dbr, gbr, sr;
+};
+
+static const struct { uint32_t addr; unsigned width; uint32_t value; } touched[] = {
+    { 0xFF200000, 4, 0x8C0A0000 }, { 0xFF200004, 1, 5 },      { 0xFF200008, 2, 0x14 },       { 0xFF20000C, 4, 0x8C0B0004 },
+    { 0xFF200010, 1, 4 },          { 0xFF200014, 2, 0x28 },   { 0xFF200018, 4, 0x12345678 }, { 0xFF20001C, 4, 0xFF00FF00 },
+    { 0xFF200020, 2, 0x0080 },     { 0xFF000084, 2, 0xC023 },
+};
+
+static void take_picture(struct board *b, struct picture *p)
+{
+    memset(p, 0, sizeof *p);
+    MUST(b, b->t->ops->read_mem(b->t, 0x8C010000, 0, p->ram, sizeof p->ram, &b->err));
+    for (size_t i = 0; i < ARRAY_LEN(touched); i++) {
+        uint8_t v[4] = { 0 };
+        unsigned w = touched[i].width;
+        MUST(b, b->t->ops->read_mem(b->t, touched[i].addr, 0, v, w, &b->err));
+        p->regs[i] = w == 4 ? get32(v, b->t->big_endian) : w == 2 ? get16(v, b->t->big_endian) : v[0];
+    }
+    p->vbr = get_reg(b, R_VBR);
+    p->dbr = get_reg(b, R_DBR);
+    p->gbr = get_reg(b, R_GBR);
+    p->sr = get_reg(b, R_SR);
+}
+
+static void use_everything(struct board *b)
+{
+    MUST(b, b->t->ops->insert_bp(b->t, BP_SOFT, label(b, "l"), 2, &b->err));
+    MUST(b, b->t->ops->insert_bp(b->t, BP_HARD, label(b, "far"), 2, &b->err));
+    MUST(b, b->t->ops->insert_bp(b->t, BP_WATCH_WRITE, DATA, 4, &b->err));
+    MUST(b, b->t->ops->semihosting(b->t, true, &b->err));
+    cont(b);
+    assert_int_equal(wait_stop(b).reason, STOP_SWBREAK);
+    for (int i = 0; i < 5; i++)
+        step(b);
+    range(b, CODE, label(b, "l"));
+    get_reg(b, R_XF0 + 3);
+}
+
+/* A program with a user break controller, counters, VBR and DBR of its own; then a session that uses all of that. */
+static void detach__after_a_session_that_used_everything__board_as_found(void **state)
+{
+    (void)state;
+    static const char *const specs[] = { "sh7750", "sh7091,be" };
+    static struct picture before, after;
+    for (size_t k = 0; k < ARRAY_LEN(specs); k++) {
+        struct board *b = board_start(specs[k], COUNT_LOOP "far: nop\n");
+        set_reg(b, R_VBR, 0x8C030000);
+        set_reg(b, R_DBR, 0x8C040000);
+        for (size_t i = 0; i < ARRAY_LEN(touched); i++) {
+            uint8_t v[4];
+            if (touched[i].width == 4)
+                put32(v, touched[i].value, b->t->big_endian);
+            else if (touched[i].width == 2)
+                put16(v, (uint16_t)touched[i].value, b->t->big_endian);
+            else
+                v[0] = (uint8_t)touched[i].value;
+            MUST(b, b->t->ops->write_mem(b->t, touched[i].addr, 0, v, touched[i].width, &b->err));
+        }
+        MUST(b, b->t->ops->detach(b->t, &b->err));
+        for (int round = 0; round < 3; round++) { /* the board as it runs; after only a look; after a whole session */
+            struct sh4_options opt = { .allow_private = true, .big_endian = b->t->big_endian };
+            b->t->ops->close(b->t);
+            MUST(b, sh4_open(b->probe, &opt, &b->t, &b->err));
+            MUST(b, b->t->ops->attach(b->t, &b->err));
+            assert_int_equal(b->t->ops->state(b->t), TARGET_RUNNING);
+            halt(b);
+            take_picture(b, round ? &after : &before);
+            for (size_t i = 0; i < ARRAY_LEN(touched); i++)
+                assert_int_equal((round ? after : before).regs[i], touched[i].value);
+            if (round)
+                assert_memory_equal(&before, &after, sizeof before);
+            if (round == 1)
+                use_everything(b);
+            MUST(b, b->t->ops->detach(b->t, &b->err));
+        }
+        board_close(b);
+    }
+}
+
 static void attach__agent_left_waiting_by_a_lost_session__takes_over_halted(void **state)
 {
     (void)state;
@@ -851,6 +934,7 @@ int main(void)
         cmocka_unit_test(halt__with_bl_set__says_what_is_lost),
         cmocka_unit_test(reset_run__program__starts_again),
         cmocka_unit_test(detach__with_breakpoints__leaves_the_board_clean),
+        cmocka_unit_test(detach__after_a_session_that_used_everything__board_as_found),
         cmocka_unit_test(attach__agent_left_waiting_by_a_lost_session__takes_over_halted),
         cmocka_unit_test(attach__session_lost_inside_a_block__takes_over_halted),
         cmocka_unit_test(reattach__board_lost_its_memory__breakpoints_come_back),

@@ -193,6 +193,76 @@ static struct board *open_resident(bool big, bool init)
     return b;
 }
 
+/* A program in ROM that fills 64 KB from a running sum, 30 times over, and ends in a loop: nobody has to halt it. */
+static struct board *open_filler(const char *options)
+{
+    static struct asm_prog p;
+    char path[] = "/tmp/sh4romXXXXXX", spec[120];
+    int fd = mkstemp(path);
+    assert_true(fd >= 0);
+    memset(&p, 0, sizeof p);
+    p.big = strstr(options, ",be") != NULL;
+    asm_text(&p, 0xA0000000,
+             "mov.l vbr,r0\n ldc r0,vbr\n mov.l sp,r15\n mov.l psr,r0\n ldc r0,sr\n mov.l ccr,r1\n mov.l con,r0\n mov.l r0,@r1\n nop\n nop\n"
+             "nop\n nop\n mov #30,r8\n mov #1,r4\n outer: mov.l dst,r1\n mov.l len,r2\n fill: mov r4,r0\n shll r0\n add r0,r4\n"
+             "add #7,r4\n mul.l r4,r2\n sts macl,r5\n xor r5,r4\n mov.l r4,@r1\n add #4,r1\n dt r2\n bf fill\n dt r8\n bf outer\n"
+             "e: bra e\n nop\n .align 2\n vbr: .long 0x8C030000\n sp: .long 0x8C100000\n psr: .long 0x40000000\n ccr: .long 0xFF00001C\n"
+             "con: .long 0x00000909\n dst: .long 0x8C020000\n len: .long 16384\n");
+    assert_int_equal(write(fd, p.code, p.len), (ssize_t)p.len);
+    close(fd);
+    snprintf(spec, sizeof spec, "sh7750%s,rom=%s", options, path);
+    struct board *b = board_open(spec);
+    unlink(path);
+    return b;
+}
+
+/* Registers and the 64 KB at the end of the program, in a loop. */
+static void final_state(struct board *b, uint32_t regs[67], uint8_t *ram)
+{
+    struct target_stop stop;
+    MUST(b, b->t->ops->attach(b->t, &b->err));
+    assert_int_equal(b->t->ops->poll(b->t, 300000000, &stop, &b->err), 0);
+    halt(b);
+    assert_int_equal(get_reg(b, 8), 0);
+    for (unsigned n = 0; n < 59; n++)
+        regs[n] = get_reg(b, n);
+    regs[R_PC] &= ~3u; /* the branch or its slot */
+    regs[R_SSR] = regs[R_SPC] = 0;
+    MUST(b, b->t->ops->read_mem(b->t, 0x8C020000, 0, ram, 0x10000, &b->err));
+}
+
+/* The program computes the same, whether nobody looks, or debuggers come, halt it, step it and go. */
+static void attach_and_detach__many_times__the_program_computes_the_same(void **state)
+{
+    (void)state;
+    static const char *const options[] = { "", ",be" };
+    static uint8_t ram[2][0x10000];
+    uint32_t regs[2][67] = { { 0 } };
+    for (size_t k = 0; k < ARRAY_LEN(options); k++) {
+        struct board *b = open_filler(options[k]);
+        final_state(b, regs[0], ram[0]);
+        board_close(b);
+        b = open_filler(options[k]);
+        uint32_t last = 31;
+        for (int i = 0; i < 12; i++) {
+            MUST(b, b->t->ops->attach(b->t, &b->err));
+            keeps_running(b);
+            if (i % 3) {
+                halt(b);
+                assert_true(get_reg(b, 8) > 0 && get_reg(b, 8) <= last); /* in the middle of its work */
+                last = get_reg(b, 8);
+            }
+            for (int n = 0; i % 3 == 2 && n < 20; n++)
+                step(b);
+            MUST(b, b->t->ops->detach(b->t, &b->err));
+        }
+        final_state(b, regs[1], ram[1]);
+        assert_memory_equal(regs[0], regs[1], sizeof regs[0]);
+        assert_memory_equal(ram[0], ram[1], sizeof ram[0]);
+        board_close(b);
+    }
+}
+
 static void resident__documented_features_only__debugs(void **state)
 {
     (void)state;
@@ -276,6 +346,7 @@ int main(void)
         cmocka_unit_test(noise__on_the_wire__is_repaired_or_reported),
         cmocka_unit_test(noise__too_much__fails_with_a_hint),
         cmocka_unit_test(unplugged__at_any_time__the_target_is_gone),
+        cmocka_unit_test(attach_and_detach__many_times__the_program_computes_the_same),
         cmocka_unit_test(resident__documented_features_only__debugs),
         cmocka_unit_test(resident__bl_set__steps_inside_the_agent),
         cmocka_unit_test(resident__not_initialised__halt_says_what_is_missing),

@@ -116,9 +116,15 @@ ld2:    mov.w   @r4+,r0
 sync:   not     r10,r2
         rts
         mov.l   r2,@r14
-ld4:    mov.l   @r4+,r0
-        rts
-        nop
+hook_int:
+        mov     #6,r0
+        shll8   r0
+        mov.l   l_tra,r15
+        mov.l   @(8,r15),r15            ! INTEVT
+        cmp/eq  r0,r15                  ! 0x600: H-UDI
+        bf      forward
+        bra     debug_entry
+        mov     #2,r0
 .if ASE
         .org    0x060
         bra     own_fault
@@ -249,6 +255,9 @@ hook_gen:
         bt      debug_general
         bra     forward8
         mov     #1,r0
+ld4:    mov.l   @r4+,r0
+        rts
+        nop
 .if ASE
         .org    0x140
         SPILL_R0 hook_gen
@@ -276,14 +285,6 @@ hook_tlb:
         bra     own_fault
         nop
 .endif
-hook_int:
-        mov     #6,r0
-        shll8   r0
-        mov.l   l_tra,r15
-        mov.l   @(8,r15),r15            ! INTEVT
-        cmp/eq  r0,r15                  ! 0x600: H-UDI
-        bf      forward
-        mov     #2,r0
 
 ! debug_entry: r0 = how we came in; the program's r0 is in its place of the save area, r15 in SGR
 debug_entry:
@@ -348,7 +349,11 @@ entry2: stc.l   vbr,@-r15
         mov     r3,r0
         mov.w   r0,@(4,r1)
 1:      mov.l   l_ubc,r1
-        add     #-12,r15                ! what the host wants in BBRA, BBRB, BRCR
+        mov.w   @r1,r0                  ! BBRA, BBRB: what a range step needs again, or the program's own
+        mov.l   r0,@-r15
+        mov.w   @(12,r1),r0
+        mov.l   r0,@-r15
+        add     #-4,r15                 ! what the host wants in BRCR
         mov.w   @(24,r1),r0             ! BRCR, with match flags
         mov.l   r0,@-r15
         mov     r0,r3
