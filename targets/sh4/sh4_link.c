@@ -62,13 +62,26 @@ static unsigned ir_length(const uint8_t *tdo)
     return 0;
 }
 
-static int check_power(struct sh4_link *l, struct err *err)
+/* Pins that the adapter can read and that are low. */
+static unsigned low_pins(struct sh4_link *l)
 {
     unsigned pins = 0, known = 0;
-    if (l->jtag->get_pins && l->jtag->get_pins(l->p, &pins, &known, NULL) == 0 &&
-        (known & JTAG_PIN_VTREF) && !(pins & JTAG_PIN_VTREF))
+    if (!l->jtag->get_pins || l->jtag->get_pins(l->p, &pins, &known, NULL) < 0)
+        return 0;
+    return known & ~pins;
+}
+
+bool sh4_link_reset_held(struct sh4_link *l) { return low_pins(l) & JTAG_PIN_NRESET; }
+
+static int check_pins(struct sh4_link *l, struct err *err)
+{
+    unsigned low = low_pins(l);
+    if (low & JTAG_PIN_VTREF)
         return err_set(err, ERR_NO_TARGET, "switch the board on; check pin VTref of the debug connector",
                        "the adapter sees no target power");
+    if (low & JTAG_PIN_NTRST)
+        return err_set(err, ERR_NO_TARGET, "find what pulls pin nTRST low: a jumper, a pull-down, the wiring",
+                       "nTRST is low though the adapter does not drive it: the TAP is held in reset");
     return 0;
 }
 
@@ -81,7 +94,7 @@ static int check_answer(const uint8_t *tdo, struct err *err)
         return 0;
     return err_set(err, ERR_NO_TARGET,
                    zeros ? "check power, the TDO and GND wires, and that nTRST is not held low"
-                         : "check power, the TDO wire (floating or shorted high) and the connector",
+                         : "check power, the TDO wire (floating or shorted high), the connector, and that nTRST is not held low",
                    "scanned %u bits through the IR: TDO stays %d", PROBE_BITS, ones);
 }
 
@@ -127,7 +140,7 @@ int sh4_link_connect(struct sh4_link *l, struct err *err)
 {
     l->ir = -1;
     l->ir_bits = 0;
-    int ret = check_power(l, err);
+    int ret = check_pins(l, err);
     if (ret == 0)
         ret = measure_ir(l, err);
     if (ret == 0)

@@ -37,6 +37,8 @@ void sh4_link_fini(struct sh4_link *l);
 /* Resets the TAP, measures the IR, checks BYPASS, leaves reset-negate loaded. Errors tell apart: no power,
  * TDO stuck, wrong length. Does not disturb the program. */
 int sh4_link_connect(struct sh4_link *l, struct err *err);
+/* nRESET is low as far as the adapter can see: nothing runs. */
+bool sh4_link_reset_held(struct sh4_link *l);
 /* Loads TI (enum sh4_hudi_ti). One-shot commands act at every call, even if already loaded. */
 int sh4_link_command(struct sh4_link *l, unsigned ti, struct err *err);
 /* n DR scans of 32 bits in as few batches as possible. out NULL: SH4_AGENT_POLL each; in may be NULL.

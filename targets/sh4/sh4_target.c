@@ -358,9 +358,17 @@ static int op_halt(struct target *target, struct err *err)
     return t->crawling ? 0 : lost(t, ask_break(t, err));
 }
 
+static int reset_is_held(struct err *err, const char *what)
+{
+    return err_set(err, ERR_TIMEOUT, "let go of the reset button; check what drives pin nRESET of the debug connector",
+                   "%s: the CPU is held in reset, nRESET is low", what);
+}
+
 static int halt_failed(struct sh4_target *t, struct err *err)
 {
     t->halt_wanted = false;
+    if (sh4_link_reset_held(&t->link))
+        return reset_is_held(err, "halt");
     if (t->opt.allow_private)
         return err_set(err, ERR_TIMEOUT, "is the CPU clocked and out of reset? try monitor reset halt",
                        "halt: the CPU does not answer an ASE break (H-UDI command %02x)", SH4_TI_BREAK);
@@ -684,6 +692,8 @@ static int reset_halt(struct sh4_target *t, struct err *err)
         if (ret < 0)
             return ret;
     }
+    if (sh4_link_reset_held(&t->link))
+        return reset_is_held(err, "reset halt");
     return err_set(err, ERR_TIMEOUT, "is the CPU clocked? does this part accept the private command 80 (ASE boot)?",
                    "reset halt: the CPU did not start in the agent");
 }

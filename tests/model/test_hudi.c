@@ -38,7 +38,7 @@ static uint32_t on_status(void *ctx, unsigned selector)
     note(ctx, 'r', selector);
     return 0x01010101u * selector;
 }
-static const struct sh4_hudi_ops ops = { on_sync, on_assert, on_negate, on_interrupt, on_break, on_aseram, on_status };
+static const struct sh4_hudi_ops ops = { on_sync, on_assert, on_negate, on_interrupt, on_break, on_aseram, on_status, NULL };
 
 static void tap_next__five_ones__reach_reset_from_every_state(void **state)
 {

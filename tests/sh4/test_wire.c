@@ -12,7 +12,7 @@
 
 #include "probe/base/bytes.h"
 #include "probe/base/util.h"
-#include "targets/sh4/agent/agent.h"
+#include "targets/sh4/sh4_priv.h"
 #include "tests/sh4/fixture.h"
 
 static void attach__bad_hardware__says_what_was_tried_and_what_to_check(void **state)
@@ -21,6 +21,7 @@ static void attach__bad_hardware__says_what_was_tried_and_what_to_check(void **s
     static const struct { const char *spec; int ret; const char *what, *hint; } rows[] = {
         { "sh7750,fault=no-power", -ERR_NO_TARGET, "power", "VTref" },
         { "sh7750,fault=stuck-tdo", -ERR_NO_TARGET, "TDO stays", "TDO" },
+        { "sh7750,fault=trst", -ERR_NO_TARGET, "nTRST is low", "nTRST" },
         { "sh7750,fault=wrong-ir", -ERR_NO_TARGET, "IR is", "SH7750" },
     };
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
@@ -60,6 +61,20 @@ static void halt__cpu_that_does_not_answer__times_out_with_advice(void **state)
 }
 
 /* With something to take out first, detach needs a halt: it must say that there is none, not try for ever. */
+static void held_in_reset__halt_and_reset__name_the_pin(void **state)
+{
+    (void)state;
+    struct board *b = board_open("sh7750,fault=held");
+    struct target_stop stop;
+    MUST(b, b->t->ops->attach(b->t, &b->err));
+    MUST(b, b->t->ops->halt(b->t, &b->err));
+    assert_int_equal(b->t->ops->poll(b->t, 3000000000u, &stop, &b->err), -ERR_TIMEOUT);
+    assert_non_null(strstr(b->err.what, "nRESET is low"));
+    assert_int_equal(b->t->ops->reset(b->t, RESET_HALT, &b->err), -ERR_TIMEOUT);
+    assert_non_null(strstr(b->err.what, "nRESET is low"));
+    board_close(b);
+}
+
 static void detach__cpu_that_does_not_answer__fails_with_advice(void **state)
 {
     (void)state;
@@ -86,25 +101,30 @@ static void reset_halt__cpu_without_clock__times_out(void **state)
     board_close(b);
 }
 
-/* Bits flip on the way back: every value that is returned is right, or the call fails. */
+/* Bits flip on the way back, or on the way in: every value that is returned is right, or the call fails. */
 static void noise__on_the_wire__is_repaired_or_reported(void **state)
 {
     (void)state;
     static uint8_t out[3000], in[3000];
-    struct board *b = board_start("sh7750,fault=noise@20000", "start: mov #0,r0\n l: add #1,r0\n bra l\n nop");
-    for (unsigned round = 0; round < 10; round++) {
-        for (size_t i = 0; i < sizeof out; i++)
-            out[i] = (uint8_t)(i * (round + 3) + i / 256);
-        MUST(b, b->t->ops->write_mem(b->t, DATA, 0, out, sizeof out, &b->err));
-        MUST(b, b->t->ops->read_mem(b->t, DATA, 0, in, sizeof in, &b->err));
-        assert_memory_equal(in, out, sizeof in);
+    static const char *const specs[] = { "sh7750,fault=noise@20000", "sh7750,fault=noise-in@20000" };
+    for (size_t k = 0; k < ARRAY_LEN(specs); k++) {
+        struct board *b = board_start(specs[k], "start: mov #0,r0\n l: add #1,r0\n bra l\n nop");
+        for (unsigned round = 0; round < 10; round++) {
+            for (size_t i = 0; i < sizeof out; i++)
+                out[i] = (uint8_t)(i * (round + 3) + i / 256);
+            MUST(b, b->t->ops->write_mem(b->t, DATA, 0, out, sizeof out, &b->err));
+            MUST(b, b->t->ops->read_mem(b->t, DATA, 0, in, sizeof in, &b->err));
+            assert_memory_equal(in, out, sizeof in);
+        }
+        for (uint32_t turn = 0; turn < 30; turn++) {
+            MUST(b, b->t->ops->write_mem(b->t, DATA, 4, out, 4, &b->err));
+            step(b);
+        }
+        assert_int_equal(get_reg(b, 0), 15); /* 30 steps: one, then two a turn */
+        struct sh4_target *p = (struct sh4_target *)b->t;
+        assert_true(p->link.retries > 0 && p->link.resyncs > 0); /* and counted: `monitor wire` */
+        board_close(b);
     }
-    for (uint32_t turn = 0; turn < 30; turn++) {
-        MUST(b, b->t->ops->write_mem(b->t, DATA, 4, out, 4, &b->err));
-        step(b);
-    }
-    assert_int_equal(get_reg(b, 0), 15); /* 30 steps: one, then two a turn */
-    board_close(b);
 }
 
 static void noise__too_much__fails_with_a_hint(void **state)
@@ -341,6 +361,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(attach__bad_hardware__says_what_was_tried_and_what_to_check),
         cmocka_unit_test(halt__cpu_that_does_not_answer__times_out_with_advice),
+        cmocka_unit_test(held_in_reset__halt_and_reset__name_the_pin),
         cmocka_unit_test(detach__cpu_that_does_not_answer__fails_with_advice),
         cmocka_unit_test(reset_halt__cpu_without_clock__times_out),
         cmocka_unit_test(noise__on_the_wire__is_repaired_or_reported),

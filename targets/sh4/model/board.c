@@ -133,6 +133,26 @@ static uint32_t hudi_status(void *ctx, unsigned selector)
     }
 }
 
+static uint64_t xorshift(uint64_t *s)
+{
+    *s ^= *s << 13;
+    *s ^= *s >> 7;
+    *s ^= *s << 17;
+    return *s;
+}
+
+/* A data register's word on its way in. */
+static uint32_t hudi_arrive(void *ctx, uint32_t word)
+{
+    struct board *b = ctx;
+    if (b->opt.fault == FAULT_NOISE_IN) {
+        for (; b->noise_left < 32; b->noise_left += 1 + xorshift(&b->noise_state) % (2 * b->opt.fault_n))
+            word ^= 1u << b->noise_left;
+        b->noise_left -= 32;
+    }
+    return word;
+}
+
 static const struct sh4_hudi_ops hudi_ops = {
     .sync = hudi_sync,
     .reset_assert = hudi_reset_assert,
@@ -141,17 +161,10 @@ static const struct sh4_hudi_ops hudi_ops = {
     .ase_break = hudi_ase_break,
     .aseram_write = hudi_aseram_write,
     .status = hudi_status,
+    .arrive = hudi_arrive,
 };
 
 /* ---- pins ---- */
-
-static uint64_t xorshift(uint64_t *s)
-{
-    *s ^= *s << 13;
-    *s ^= *s >> 7;
-    *s ^= *s << 17;
-    return *s;
-}
 
 /* Flips about one bit in fault_n; the distance to the next is drawn anew each time. */
 static void add_noise(struct board *b, size_t n, uint8_t *tdo)
@@ -192,6 +205,10 @@ static int board_set_pins(struct sim_board *sb, unsigned mask, unsigned value, s
         return err_set(err, ERR_UNSUPPORTED, "", "the target's supply cannot be driven");
     hudi_sync(b);
     bool held = b->cpu.held;
+    if (b->opt.fault == FAULT_TRST)
+        mask &= ~(unsigned)JTAG_PIN_NTRST; /* stuck */
+    if (b->opt.fault == FAULT_HELD)
+        mask &= ~(unsigned)JTAG_PIN_NRESET;
     if (mask & JTAG_PIN_NTRST) {
         b->hudi.trst_low = !(value & JTAG_PIN_NTRST);
         if (b->hudi.trst_low)
@@ -305,6 +322,8 @@ static int build_cpu(struct board *b, struct err *err)
         b->hudi.ir_bits = 5; /* a TAP multiplexer, as in front of an STb7100's core */
     sh4_cpu_reset(&b->cpu, SH4_RESET_POWER_ON, false);
     board_devices_reset(b, true);
+    b->hudi.trst_low = b->opt.fault == FAULT_TRST;
+    b->reset_pin_low = b->cpu.held = b->opt.fault == FAULT_HELD;
     return 0;
 }
 

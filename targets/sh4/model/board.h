@@ -12,7 +12,9 @@
  *   fault=KIND[@N]     no-power (VTREF and TDO low), no-clock (the TAP answers, the CPU stands still), wrong-ir
  *                      (IR of 5 bits), stuck-tdo (high), silent (CPU answers no break, no H-UDI interrupt and no
  *                      ASE boot), unplug (every transfer fails): from TCK clock N on, default 0;
- *                      noise@N: about one TDO bit in N flipped, seeded, default 1000 */
+ *                      trst (nTRST stuck low), held (nRESET stuck low): always;
+ *                      noise@N: about one TDO bit in N flipped, seeded, default 1000; noise-in@N: so with the
+ *                      bits of data registers on their way in */
 #ifndef TARGETS_SH4_MODEL_BOARD_H
 #define TARGETS_SH4_MODEL_BOARD_H
 

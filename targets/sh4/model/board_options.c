@@ -41,10 +41,11 @@ static int parse_fault(const char *text, struct board_options *o, struct err *er
         { "wrong-ir", FAULT_WRONG_IR }, { "stuck-tdo", FAULT_STUCK_TDO }, { "silent", FAULT_SILENT },
         { "silent-agent", FAULT_SILENT },
         { "noise", FAULT_NOISE },       { "unplug", FAULT_UNPLUG },
+        { "trst", FAULT_TRST },         { "held", FAULT_HELD },         { "noise-in", FAULT_NOISE_IN },
     };
     size_t len = strcspn(text, "@");
     char *end = "";
-    bool noise = !strncmp(text, "noise", len);
+    bool noise = !strncmp(text, "noise", 5);
     o->fault_n = text[len] ? strtoull(text + len + 1, &end, 0) : noise ? 1000 : 0;
     if (*end || (text[len] && !o->fault_n))
         return err_set(err, ERR_USAGE, "write KIND@N, N a number above 0", "fault=%s", text);
@@ -54,7 +55,7 @@ static int parse_fault(const char *text, struct board_options *o, struct err *er
             return 0;
         }
     }
-    return err_set(err, ERR_USAGE, "none no-power no-clock wrong-ir stuck-tdo silent noise@N unplug@N",
+    return err_set(err, ERR_USAGE, "none no-power no-clock wrong-ir stuck-tdo silent trst held noise@N noise-in@N unplug@N",
                    "no such fault \"%s\"", text);
 }
 

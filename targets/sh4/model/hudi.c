@@ -87,6 +87,8 @@ static void update_dr(struct sh4_hudi *h)
         return;
     h->ops->sync(h->ctx);
     uint32_t word = (uint32_t)h->dr_shift;
+    if (h->ops->arrive)
+        word = h->ops->arrive(h->ctx, word);
     if (private_ti(h, SH4_TI_STATUS))
         h->status_selector = word >> 3 & 15;
     else if (private_ti(h, SH4_TI_ASERAM_WRITE))

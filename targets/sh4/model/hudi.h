@@ -23,6 +23,7 @@ struct sh4_hudi_ops {
     void (*ase_break)(void *ctx);
     void (*aseram_write)(void *ctx, unsigned offset, uint32_t word);
     uint32_t (*status)(void *ctx, unsigned selector);
+    uint32_t (*arrive)(void *ctx, uint32_t word); /* what of a data word gets in: faults of the wire; may be NULL */
 };
 
 struct sh4_hudi {
