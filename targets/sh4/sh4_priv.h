@@ -101,6 +101,7 @@ struct sh4_target {
     uint32_t agent_base;
     uint32_t nonce;
     bool ase_loaded;
+    bool ase_proven;       /* and read back: the wire has not damaged it */
 
     /* halted state: words of the save area (enum sh4_save) and which of them the host changed */
     uint32_t save[SH4_SAVE_WORDS];

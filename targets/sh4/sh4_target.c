@@ -172,6 +172,34 @@ static int classify_exception(struct sh4_target *t)
     return stepped;
 }
 
+/* ASERAM is written blindly while the program runs. The first time the kernel runs it is asked what it is, and gets what
+ * the wire has damaged once more. */
+static int prove_aseram(struct sh4_target *t, struct err *err)
+{
+    enum { ROUNDS = 4 };
+    const struct sh4_agent_layout *a = &sh4_agent_ase;
+    uint32_t got[SH4_ASERAM_SIZE / 4], words = a->step_words / 4u;
+    for (int round = 0; round < ROUNDS; round++) {
+        int ret = sh4_agent_read(t, SH4_ASERAM, 4, got, words, err);
+        bool same = true;
+        for (uint32_t i = 0; ret == 0 && i < words; i++) {
+            uint32_t want = get32(a->code[t->base.big_endian] + 4 * i, t->base.big_endian);
+            if (got[i] == want)
+                continue;
+            same = false;
+            ret = sh4_agent_poke(t, SH4_ASERAM + 4 * i, 4, want, err);
+        }
+        if (ret < 0)
+            return err_prefix(err, ret, "checking the agent");
+        t->ase_proven = same;
+        if (same)
+            return 0;
+        t->link.retries++;
+    }
+    return err_set(err, ERR_PROTOCOL, "lower the wire clock; check the wiring and the ground",
+                   "the agent in ASERAM does not hold what was written");
+}
+
 /* Which user break conditions are the program's: those it ran with when none of our vectors was in. */
 static void keep_ubc(struct sh4_target *t, bool hooked)
 {
@@ -187,7 +215,9 @@ static void keep_ubc(struct sh4_target *t, bool hooked)
 /* The agent is halted: take over its view. 1: a stop; 0: it must run on. */
 static int take_over(struct sh4_target *t, struct err *err)
 {
-    int ret = sh4_regs_load(t, err);
+    int ret = t->layout == &sh4_agent_ase && !t->ase_proven ? prove_aseram(t, err) : 0;
+    if (ret == 0)
+        ret = sh4_regs_load(t, err);
     if (ret < 0)
         return ret;
     t->state = TARGET_HALTED;
@@ -556,6 +586,7 @@ static int load_aseram(struct sh4_target *t, struct err *err)
     if (ret < 0)
         return err_prefix(err, ret, "loading the agent into ASERAM");
     t->ase_loaded = true;
+    t->ase_proven = false;
     return 0;
 }
 

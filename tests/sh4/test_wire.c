@@ -127,6 +127,18 @@ static void noise__on_the_wire__is_repaired_or_reported(void **state)
     }
 }
 
+/* ASERAM takes what comes, and nobody can read it before the kernel runs. */
+static void noise__while_the_agent_is_loaded__is_repaired_at_the_first_halt(void **state)
+{
+    (void)state;
+    struct board *b = board_open("sh7750,fault=noise-in@5858");
+    struct sh4_target *p = (struct sh4_target *)b->t;
+    MUST(b, b->t->ops->attach(b->t, &b->err));
+    assert_int_equal(halt(b).reason, STOP_REQUEST);
+    assert_true(p->ase_proven && p->link.retries > 0);
+    board_close(b);
+}
+
 static void noise__too_much__fails_with_a_hint(void **state)
 {
     (void)state;
@@ -365,6 +377,7 @@ int main(void)
         cmocka_unit_test(detach__cpu_that_does_not_answer__fails_with_advice),
         cmocka_unit_test(reset_halt__cpu_without_clock__times_out),
         cmocka_unit_test(noise__on_the_wire__is_repaired_or_reported),
+        cmocka_unit_test(noise__while_the_agent_is_loaded__is_repaired_at_the_first_halt),
         cmocka_unit_test(noise__too_much__fails_with_a_hint),
         cmocka_unit_test(unplugged__at_any_time__the_target_is_gone),
         cmocka_unit_test(attach_and_detach__many_times__the_program_computes_the_same),
