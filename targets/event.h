@@ -16,7 +16,9 @@ enum event_kind {
     EVENT_INTERRUPT, /* pc: interrupted address, target: handler, vector: INTEVT code */
     EVENT_EXCEPTION, /* pc: faulting or next address, target: handler, vector: EXPEVT code */
     EVENT_RTE,       /* target: address resumed; pc: the RTE if known */
-    EVENT_BRANCHES,  /* direction bits (S12Z) */
+    EVENT_LINE,      /* a raw trace line: c1 its bytes, byte 0 lowest; no profile effect, for recordings and --trace-lines */
+    EVENT_BLOCK,     /* basic block pc..target (exclusive) ran `amount` times more than the last such event said */
+    EVENT_BRANCH,    /* the branch at pc was taken c1 and not taken c2 times more than the last such event said */
     EVENT_SAMPLE,    /* pc: sampled address */
     EVENT_TIMESTAMP, /* time and counters only */
     EVENT_LOST,      /* amount events lost before this one (cause says why) */

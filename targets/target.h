@@ -183,6 +183,18 @@ struct target_ops {
     int (*read_mem)(struct target *t, uint64_t addr, unsigned width, uint8_t *buf, size_t len, struct err *err);
     int (*write_mem)(struct target *t, uint64_t addr, unsigned width, const uint8_t *buf, size_t len, struct err *err);
 
+    /* Flash, NULL where the part has none: GDB's vFlashErase, vFlashWrite, vFlashDone. Target halted. erase: whole blocks of the
+     * memory map. write: any pieces, in erased blocks. done: writes what is buffered and verifies; after a failure of any of the
+     * three the state is as after done, and what was not written reads as erased or old (err says from which address on).
+     * -ERR_SECURED for the security bytes unless the driver was told to allow it. */
+    int (*flash_erase)(struct target *t, uint64_t addr, uint64_t len, struct err *err);
+    int (*flash_write)(struct target *t, uint64_t addr, const uint8_t *buf, size_t len, struct err *err);
+    int (*flash_done)(struct target *t, struct err *err);
+
+    /* One look at the PC of a running target, NULL if it cannot be had without stopping it. 1 with *pc, 0: none now (asleep),
+     * < 0: failure. */
+    int (*sample_pc)(struct target *t, uint64_t *pc, struct err *err);
+
     /* Breakpoints and watchpoints; idempotent per (kind, addr, len). -ERR_RESOURCE when used up. */
     int (*insert_bp)(struct target *t, enum bp_kind kind, uint64_t addr, unsigned len, struct err *err);
     int (*remove_bp)(struct target *t, enum bp_kind kind, uint64_t addr, unsigned len, struct err *err);
