@@ -1,0 +1,41 @@
+/* Encodings no document we could read settles, each a named setting with its default (reference/s12z.md 8). The decoder tries
+ * the variants of those marked [stream] on a capture and says which are consistent; docs/unverified.md has the bench test of each. */
+#ifndef TARGETS_S12Z_SETTINGS_H
+#define TARGETS_S12Z_SETTINGS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Row 3: which PDOCLK edges carry a bit. */
+enum s12z_edge_rule { S12Z_EDGES_BOTH, S12Z_EDGES_RISING, S12Z_EDGES_FALLING };
+
+struct s12z_settings {
+    /* [stream] row 3: PDO is sampled at ... */
+    uint8_t edge_rule;         /* enum s12z_edge_rule; default both: PDOCLK toggles once a bit */
+    bool first_edge_is_clock;  /* the first edge after idle samples the first bit; default true */
+    /* [stream] row 4: bytes of a PTHF line on the wire: 6 (default) or 5 */
+    uint8_t pthf_bytes;
+    /* [stream] row 5: JMP/JSR whose general operand is a static address (AA, AB) makes a PTIB; default false */
+    bool static_operand_is_indirect;
+    /* [stream] row 5: SWI, SYS, TRAP and SPARE make a PTVB; default true */
+    bool software_exceptions_traced;
+    /* [stream] BRSET/BRCLR and DBcc/TBcc make a bit like Bcc (2.10); default true both */
+    bool bit_branches_traced, loop_branches_traced;
+    /* row 6: stamps count from the last line (default) or, false, from the last change of flow */
+    bool stamp_from_line;
+    /* [stream] row 11: multi-byte fields have their low byte in the lower byte of the line (default) */
+    bool low_byte_first;
+};
+struct s12z_settings s12z_settings_default(void);
+
+/* Field codes, row 7 and 2.2. */
+enum { S12Z_TALIGN_END = 0, S12Z_TALIGN_BEGIN = 1, S12Z_TALIGN_MID = 2 };
+enum { S12Z_TRCMOD_NORMAL = 0, S12Z_TRCMOD_LOOP1 = 1, S12Z_TRCMOD_DETAIL = 2, S12Z_TRCMOD_PURE_PC = 3 };
+enum { S12Z_RANGE_SEPARATE = 0, S12Z_RANGE_INSIDE = 1, S12Z_RANGE_OUTSIDE = 2 };
+enum { S12Z_SCR_NONE = 0, S12Z_SCR_FINAL = 3 }; /* in each CxSC field; 1 and 2: the other two states in ascending order */
+/* BDCCSR bits whose place is recalled or derived (1.7) */
+enum { S12Z_CSR_ENBDC = 0x8000, S12Z_CSR_BDMACT = 0x4000, S12Z_CSR_BDCCIS = 0x2000, S12Z_CSR_STEAL = 0x0800, S12Z_CSR_CLKSW = 0x0400,
+       S12Z_CSR_UNSEC = 0x0200, S12Z_CSR_ERASE = 0x0100, S12Z_CSR_WAIT = 0x80, S12Z_CSR_STOP = 0x40, S12Z_CSR_RAMWF = 0x20,
+       S12Z_CSR_OVRUN = 0x10, S12Z_CSR_NORESP = 0x08, S12Z_CSR_RDINV = 0x04, S12Z_CSR_ILLACC = 0x02, S12Z_CSR_ILLCMD = 0x01 };
+
+#endif
