@@ -133,6 +133,7 @@ struct trace_status {
     uint32_t agent_cost[2]; /* measured residue per event, C1 and C2, already subtracted */
     uint32_t sites, untraced_sites;
     uint32_t ring_bytes, ring_used;
+    bool icache_enabled;    /* when events were last fetched; false if the part has none */
     char note[192];         /* what the user should know: filter patched or not, what is untraced and why */
 };
 

@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "probe/base/bytes.h"
 #include "probe/base/nearest.h"
 #include "targets/sh4/sh4.h"
 
@@ -15,19 +14,12 @@ static int open_sh4(const struct part *part, struct probe *probe, const struct p
     return sh4_open(probe, &o, out, err);
 }
 
-/* CCR at 0xFF00001C: ICE is bit 8. */
-static bool sh4_icache_enabled(struct target *t)
-{
-    uint8_t bytes[4];
-    return t->ops->read_mem(t, 0xFF00001C, 4, bytes, sizeof bytes, NULL) >= 0 && get32(bytes, t->big_endian) & 0x100;
-}
-
 const struct part *parts(void)
 {
     static const struct part all[] = {
-        { "sh7750", "SH-4, Hitachi/Renesas SH7750", sh4_target_ops, EM_SH, true, 0x1FFFFFFF, open_sh4, sh4_icache_enabled },
-        { "sh7091", "SH-4 of the Dreamcast", sh4_target_ops, EM_SH, true, 0x1FFFFFFF, open_sh4, sh4_icache_enabled },
-        { NULL, NULL, NULL, 0, false, 0, NULL, NULL },
+        { "sh7750", "SH-4, Hitachi/Renesas SH7750", sh4_target_ops, EM_SH, true, 0x1FFFFFFF, open_sh4 },
+        { "sh7091", "SH-4 of the Dreamcast", sh4_target_ops, EM_SH, true, 0x1FFFFFFF, open_sh4 },
+        { NULL, NULL, NULL, 0, false, 0, NULL },
     };
     return all;
 }

@@ -21,7 +21,6 @@ struct part {
     /* Opens the driver on an open probe: state DETACHED. The probe stays the caller's. */
     int (*open)(const struct part *part, struct probe *probe, const struct part_options *opt, struct target **out,
                 struct err *err);
-    bool (*icache_enabled)(struct target *t); /* on the worker; false if it cannot be read */
 };
 
 /* parts - all of them, ends with a NULL name. */

@@ -203,10 +203,6 @@ void pump_disarm(struct pump *p, struct target *t)
     } else {
         set_phase(p, PUMP_DRAINING);
     }
-    bool icache = p->cfg.icache_enabled && p->cfg.icache_enabled(t);
-    pthread_mutex_lock(&p->lock);
-    p->view.icache_enabled = icache;
-    pthread_mutex_unlock(&p->lock);
     wake(p);
 }
 

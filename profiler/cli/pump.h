@@ -22,7 +22,6 @@ struct pump_config {
     struct trace_config trace; /* pointers in it borrowed as long as the pump */
     uint64_t for_ns;           /* end after this much of the target's time; 0: no limit */
     size_t queue_events;       /* power of two */
-    bool (*icache_enabled)(struct target *t); /* asked when disarming; NULL: not known */
     void (*wake)(void *ctx);   /* something for the main thread; called on the worker */
     void *wake_ctx;
 };
@@ -35,7 +34,6 @@ struct pump_view {
     struct err why;             /* code != ERR_OK: what ended or troubles the trace */
     struct target_stop stop;    /* reason != STOP_NONE: the target halted and nobody has resumed it */
     unsigned gone;              /* times the target was lost */
-    bool icache_enabled;        /* when disarmed */
 };
 
 /* Zero-initialise, then pump_init(). */

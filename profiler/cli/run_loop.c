@@ -172,7 +172,7 @@ static void finish_recording(struct run *r, const struct pump_view *v)
     struct recording_end end = {
         .target_cycles = v->trace.target_cycles, .agent_cycles = v->trace.agent_cycles,
         .host_ns = r->end_ns - r->begin_ns, .lost = v->trace.lost,
-        .icache_enabled = v->icache_enabled,
+        .icache_enabled = v->trace.icache_enabled,
     };
     memcpy(end.note, v->trace.note, sizeof end.note);
     if (capture_finish_recording(&r->capture, &end, &err) < 0)
@@ -344,7 +344,7 @@ int run_profile(struct run *r, struct profile **out, struct err *err)
         .target = r->header.target, .probe = r->header.probe, .elf = r->header.elf,
         .build_id_len = r->header.build_id_len, .counter = { r->header.counter[0], r->header.counter[1] },
         .target_cycles = v.trace.target_cycles, .agent_cycles = v.trace.agent_cycles,
-        .host_ns = r->end_ns - r->begin_ns, .when = r->header.when, .icache_enabled = v.icache_enabled,
+        .host_ns = r->end_ns - r->begin_ns, .when = r->header.when, .icache_enabled = v.trace.icache_enabled,
         .cache_by_address = r->header.address_cached, .note = *v.trace.note ? v.trace.note : NULL,
     };
     memcpy(info.build_id, r->header.build_id, info.build_id_len);

@@ -142,7 +142,7 @@ static int open_profile(struct run *r, const struct trace_config *trace, struct 
     fill_header(r, trace);
     int ret = pump_init(&r->pump, &(struct pump_config){
         .trace = *trace, .for_ns = r->set.for_ns, .queue_events = QUEUE_EVENTS,
-        .icache_enabled = r->part->icache_enabled, .wake = wake_main, .wake_ctx = r,
+        .wake = wake_main, .wake_ctx = r,
     }, err);
     if (ret < 0)
         return ret;

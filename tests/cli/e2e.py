@@ -16,6 +16,8 @@ import tempfile
 import time
 import unittest
 
+import prf_text
+
 PROBEPROF = os.path.abspath(sys.argv[1])
 SOURCE = os.path.abspath(sys.argv[2])
 EXAMPLES = os.path.join(SOURCE, "docs", "examples")
@@ -68,6 +70,27 @@ def check_identities(case, document):
         for node in tree:
             per_function[node["function"]] += node[c]
         case.assertEqual(per_function, [f[c] for f in document["functions"]], c)
+
+
+COUNTS = ("hits", "c1", "c1_children", "c2", "c2_children")
+
+
+def check_prf(case, document, header, functions, calls):
+    """Another reader finds in the .prf what the JSON document says."""
+    for key in ("hits", "c1", "c2"):
+        case.assertEqual(header[key], document["totals"][key])
+    case.assertEqual(len(functions), len(document["functions"]))
+    for f, g in zip(functions, document["functions"]):
+        case.assertEqual([f[k] for k in COUNTS], [g[k] for k in COUNTS], g["name"])
+        case.assertEqual((f["name"], f["label"], f["qualified"]), (g["name"], g["linkage_name"] or "", g["qualified_name"] or ""))
+        case.assertEqual((f["low"], f["max"] + 1), (g["low"], g["high"]))
+        case.assertEqual(f["cache_line"], 0xFFFF if g["cache_line"] is None else g["cache_line"])
+        case.assertEqual(f["attributes"], int(g["doubtful"]))
+        case.assertEqual((f["overlay_area"], f["overlay"], f["group"]), (0xFFFFFFFF,) * 3)
+    for c, n in zip(calls, document["tree"], strict=True):
+        g = document["functions"][n["function"]]
+        case.assertEqual([c[k] for k in COUNTS], [n[k] for k in COUNTS], n)
+        case.assertEqual((c["parent"], c["low"], c["name"], c["attributes"]), (n["parent"], g["low"], g["name"], int(n["doubtful"])))
 
 
 class Folder(unittest.TestCase):
@@ -149,6 +172,16 @@ class Usage(Folder):
                 r = run(args, cwd=self.dir, probe=None)
                 self.assertEqual((r.returncode, r.stderr), (0, ""))
                 self.assertIn("Example", r.stdout)
+
+    def test_statistical_prf_is_read(self):
+        with open(self.path("s.prf"), "wb") as f:
+            f.write(prf_text.statistical([("Idle", 0x8C010020, 0x8C01003F, 30), ("Draw", 0x8C010040, 0x8C0100FF, 10)]))
+        r = run(["report", "s.prf"], cwd=self.dir)
+        self.assertEqual(r.returncode, 0, r.stderr)
+        self.assertRegex(r.stdout, r"(?m)^ +30  75\.0 +1 +Idle$")
+        self.assertRegex(r.stdout, r"(?m)^ +10  25\.0 +2 +Draw$")
+        document = json.loads(run(["report", "s.prf", "--json"], cwd=self.dir).stdout)
+        self.assertEqual((document["type"], hits(document), document["tree"]), ("statistical", {"Idle": 30, "Draw": 10}, []))
 
     def test_lists(self):
         events = json.loads(run(["events", "--json"], cwd=self.dir).stdout)
@@ -249,6 +282,13 @@ class Tutorial(Folder):
             self.assertEqual([f[key] for f in again["functions"]], [f[key] for f in self.document["functions"]], key)
         for key in ("id", "parent", "function", "hits", "c1", "c1_children", "c2", "c2_children", "doubtful"):
             self.assertEqual([n[key] for n in again["tree"]], [n[key] for n in self.document["tree"]], key)
+
+    def test_prf_is_what_the_document_describes(self):
+        with open(self.prf, "rb") as f:
+            header, functions, calls = prf_text.read(f.read())
+        check_prf(self, self.document, header, functions, calls)
+        self.assertEqual((header["type"], header["icache"], header["counter1"], header["counter2"]), (2, 1, 0x23, 0x08))
+        self.assertEqual({f["description"] for f in functions}, {1})
 
     def test_prf_written_from_a_recording_is_the_same_file(self):
         r = run(["report", self.recording, "--output", self.path("again.prf")], cwd=PROFEXAM)
@@ -425,6 +465,15 @@ class Running(Folder):
 
 class Interrupts(Folder):
     """docs/examples/irqdemo: what its first lines promise, with the paths Mode adds."""
+
+    def test_prf_has_handlers_as_roots(self):
+        document = self.profile(1, "--for", "20ms", "--output", self.path("irq.prf"))
+        with open(self.path("irq.prf"), "rb") as f:
+            header, functions, calls = prf_text.read(f.read())
+        check_prf(self, document, header, functions, calls)
+        roots = {(c["name"], c["description"]) for c in calls if c["parent"] is None}
+        self.assertIn(("vectors", 5), roots)  # interrupt, VBR + 0x600
+        self.assertTrue(any(c["attributes"] & 1 for c in calls))
 
     def profile(self, mode, *args):
         elf = shutil.copy(os.path.join(IRQDEMO, "irqdemo.elf"), self.path(f"mode{mode}.elf"))

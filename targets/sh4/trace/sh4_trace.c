@@ -112,6 +112,7 @@ static int choose_residue(struct sh4_trace *tr, struct err *err)
     bool cached = REG_GET(ccr, SH4_CCR_ICE) && REG_GET(ccr, SH4_CCR_OCE);
     if (ret < 0)
         return ret;
+    tr->icache_enabled = REG_GET(ccr, SH4_CCR_ICE);
     memcpy(tr->dec.residue16, tr->residue16[cached], sizeof tr->dec.residue16);
     memcpy(tr->dec.first, tr->first[cached], sizeof tr->dec.first);
     return sh4_trace_step_cost(tr, cached, err);
@@ -880,7 +881,7 @@ static int trace_status(struct target *target, struct trace_status *out, struct 
         .agent_cycles = cycles && tr->raw_c1 > program && !tr->cfg.has_start ? tr->raw_c1 - program : 0,
         .held_ns = tr->held_ns, .wire_bits = tr->wire_bits,
         .sites = (uint32_t)(tr->plan.npatches + (tr->yielded ? 0 : tr->plan.rom.nsites)), .untraced_sites = (uint32_t)tr->untraced,
-        .ring_bytes = tr->plan.ring_bytes, .ring_used = tr->ring_used,
+        .ring_bytes = tr->plan.ring_bytes, .ring_used = tr->ring_used, .icache_enabled = tr->icache_enabled,
     };
     for (int n = 0; n < 2; n++)
         out->agent_cost[n] = tr->dec.residue16[n] > 0 ? (uint32_t)(tr->dec.residue16[n] + 8) / 16 : 0;

@@ -37,6 +37,7 @@ struct sh4_trace {
     size_t head, count;
     uint32_t *words;             /* one drain */
 
+    bool icache_enabled;         /* at the last drain that brought something */
     int32_t residue16[2][2], first[2][2]; /* by caches off and on, then counter */
     uint32_t iprc;               /* as it was before arming */
     uint64_t counter_last;       /* 48-bit C1 at the last drain, raw */
