@@ -138,15 +138,17 @@ void rig_arm(struct rig *r, const struct sh4_trace_request *given)
 
 void rig_take(struct rig *r)
 {
-    uint32_t save = r->plan.base + sh4_trace_blob.save;
-    uint32_t end = rig_word(r, save + 4 * SH4_TRACE_S_WPTR), state = rig_word(r, save + 4 * SH4_TRACE_S_STATE);
+    uint32_t save = r->plan.base + sh4_trace_blob.save, cold = r->plan.base + sh4_trace_blob.cold;
+    uint32_t end = rig_word(r, save + 4 * SH4_TRACE_S_WPTR), state = rig_word(r, cold + 4 * SH4_TRACE_C_STATE);
     for (uint32_t a = r->plan.ring; a < end; a += 4)
         if (r->nwords < RIG_MAX_WORDS)
             r->words[r->nwords++] = rig_word(r, a);
-    r->lost += rig_word(r, save + 4 * SH4_TRACE_S_LOST);
-    rig_set_word(r, save + 4 * SH4_TRACE_S_LOST, 0);
+    r->lost += rig_word(r, cold + 4 * SH4_TRACE_C_LOST);
+    rig_set_word(r, cold + 4 * SH4_TRACE_C_LOST, 0);
     rig_set_word(r, save + 4 * SH4_TRACE_S_WPTR, r->plan.ring);
-    rig_set_word(r, save + 4 * SH4_TRACE_S_STATE, state & ~(uint32_t)SH4_TRACE_FULL);
+    state &= ~(uint32_t)SH4_TRACE_FULL;
+    rig_set_word(r, cold + 4 * SH4_TRACE_C_STATE, state);
+    rig_set_word(r, save + 4 * SH4_TRACE_S_SIZE, state & SH4_TRACE_ODD ? 0 : rig_word(r, cold + 4 * SH4_TRACE_C_SIZE));
     r->drains++;
 }
 
@@ -186,12 +188,12 @@ static void calibrate(unsigned c1, unsigned c2, bool traced, uint32_t rounds, ui
     struct rig r;
     rig_open(&r, &prog, "main: bsr f\n nop\n m_end: bra m_end\n nop\nf: rts\n nop\n", c1, c2);
     rig_arm(&r, &(struct sh4_trace_request){ 0 });
-    uint32_t base = r.plan.base, lo = base + b->calib_call, t = RIG_AGENT + RIG_AGENT_BYTES;
+    uint32_t base = r.plan.base, t = RIG_AGENT + RIG_AGENT_BYTES, far = (uint32_t)(b->calib_f - b->calib_call);
     /* The calibration's two sites take the place of the program's tables. */
     const struct { uint32_t at, value; } words[] = {
-        { base + b->l_text, lo + 2 }, { base + b->l_size, 32 }, { base + b->l_table, t }, { base + b->l_sites, t + 64 },
-        { t, 1 }, { t + (uint32_t)(b->calib_f - b->calib_call), 2 }, { t + 64, 1 }, { t + 68, t + 96 },
-        { t + 72, t + 100 }, { t + 96, 0x0009412B }, { t + 100, 0x0009000B },
+        { base + b->save + 4u * SH4_TRACE_S_TEXT, base + b->calib_call }, { base + b->save + 4u * SH4_TRACE_S_SIZE, far + 4 },
+        { base + b->save + 4u * SH4_TRACE_S_BASE, t + 8 }, { t, 0x0009412B }, { t + 4, 0x0009000B },
+        { t + 8, 0xFFF90000 }, { t + 8 + far, 0xFFFC0000 },
     };
     for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
         rig_set_word(&r, words[i].at, words[i].value);
@@ -208,9 +210,9 @@ static void calibrate(unsigned c1, unsigned c2, bool traced, uint32_t rounds, ui
     rig_take(&r);
     d[0] = r.cpu.r[11] - r.cpu.r[9];
     d[1] = r.cpu.r[12] - r.cpu.r[10];
-    for (size_t i = 0; i + 1 < r.nwords; i += 2) {
-        d[0] = (i ? d[0] : 0) + (r.words[i + 1] >> 12);
-        d[1] = (i ? d[1] : 0) + (r.words[i + 1] & 0xFFF);
+    for (size_t i = 6; i + 1 < r.nwords; i += 2) { /* the first is a long one: the stack was not known */
+        d[0] = (i > 6 ? d[0] : 0) + (r.words[i + 1] >> 16);
+        d[1] = (i > 6 ? d[1] : 0) + (r.words[i + 1] & 0xFFFF);
     }
     rig_close(&r);
 }

@@ -479,7 +479,7 @@ static void rom__detached_or_lost_within__channel_is_free_and_program_goes_on(vo
         rom_open(&r, "", ROM_AT, in_rom, endless_ram);
         board_arm(&r.b, &(struct trace_config){ .counter = { 0x23, 0x13 } });
         board_resume(&r.b);
-        board_for(&r.b, 5000000);
+        board_for(&r.b, 30000000); /* the ring is asked for every 20 ms */
         assert_true(in_rom_events(&r) > 20);
         if (lost) {
             r.b.t->ops->close(r.b.t); /* as if the bridge had died */

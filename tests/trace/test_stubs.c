@@ -100,10 +100,7 @@ static bool compare(const struct sh4_stub *st, uint16_t op, uint16_t slot, bool 
         memcpy(r[i].ram + (STUB - RIG_RAM), st->bytes, st->len);
         if (i && st->set_pr)
             r[i].cpu.pr = CODE + 0x104;
-        if (i && !st->len)
-            r[i].cpu.pc = st->direct;
-        else
-            ok = run_out(&r[i].cpu, i ? STUB : CODE + 0x100, i ? (uint32_t)st->len : delayed ? 4 : 2);
+        ok = run_out(&r[i].cpu, i ? STUB : CODE + 0x100, i ? (uint32_t)st->len : delayed ? 4 : 2);
     }
     if (ok && r[0].cpu.r[15] - DATA >= DATA_BYTES)
         ok = false; /* no stack any more: a stub needs the word below it */

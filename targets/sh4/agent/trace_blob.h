@@ -12,10 +12,10 @@ struct sh4_trace_blob {
     uint32_t base;          /* where it was linked */
     const uint16_t *relocs; /* offsets of 32-bit words that hold addresses, to be moved with the base */
     size_t nrelocs;
-    uint16_t save, ext, rom;             /* blocks, below */
+    uint16_t save, cold, ext, rom;       /* blocks, below */
     uint16_t slots, slot_spc;            /* RTE slots: 16 bytes of code, 4 of return address each */
     uint16_t calib, calib_call, calib_f; /* calibration: entry, its call site, its return site */
-    uint16_t l_text, l_size, l_table, l_sites;      /* words the host fills in */
+    uint16_t l_specials;                 /* words the host fills in */
     uint16_t l_kernel, l_next1, l_next4, l_next6;
     uint16_t calls_struct;
 };
@@ -25,7 +25,7 @@ extern const struct sh4_trace_blob sh4_trace_blob;
 #define SH4_TRACE_RING 0x52494E47u  /* agent, in SDDR: the ring is full */
 #define SH4_TRACE_DRAIN 0x44524E21u /* host, in SDDR before an H-UDI interrupt: the ring, please */
 enum {
-    SH4_TRACE_VERSION = 1,
+    SH4_TRACE_VERSION = 2,
     SH4_TRACE_SLOTS = 32,
     SH4_TRACE_TRAP = 0xC322,      /* TRAPA at patched sites */
     SH4_TRACE_SLOT_TRAP = 0xC321  /* TRAPA in the RTE slots */
@@ -34,13 +34,26 @@ enum {
 /* Host's words behind magic and version (offsets from the base): for a later attach. */
 enum { SH4_TRACE_H_PATCHES = 8, SH4_TRACE_H_COUNT = 12, SH4_TRACE_H_VBR = 16, SH4_TRACE_H_IPRC = 20 /* as it was, + 0x10000 */ };
 
-/* Words of the save block. */
+/* Words of the save block: two cache lines, with all that a plain event needs. */
 enum {
-    SH4_TRACE_S_LAST1 = 5, SH4_TRACE_S_LAST2, SH4_TRACE_S_WPTR, SH4_TRACE_S_LIMIT, SH4_TRACE_S_STATE,
-    SH4_TRACE_S_SPHI, SH4_TRACE_S_LOST, SH4_TRACE_S_PEND1, SH4_TRACE_S_PEND2, SH4_TRACE_S_R5, SH4_TRACE_S_HARD
+    SH4_TRACE_S_R0 = 2,       /* to R3 */
+    SH4_TRACE_S_LAST1 = 6, SH4_TRACE_S_LAST2,
+    SH4_TRACE_S_TEXT,         /* SPC of a trap at halfword 0 of the table: its code address + 2 */
+    SH4_TRACE_S_SIZE,         /* bytes of code in the table; 0: every trap goes the slow way */
+    SH4_TRACE_S_BASE,         /* the table */
+    SH4_TRACE_S_SPMASK,
+    SH4_TRACE_S_SPBASE,       /* short records count the stack pointer from here */
+    SH4_TRACE_S_LIMIT, SH4_TRACE_S_WPTR, SH4_TRACE_S_SP
+};
+/* Words of the cold block. */
+enum {
+    SH4_TRACE_C_STATE = 2, SH4_TRACE_C_LOST,
+    SH4_TRACE_C_SIZE,         /* what S_SIZE is while the state is plain */
+    SH4_TRACE_C_HARD,         /* a long record that starts here or later does not fit */
+    SH4_TRACE_C_PEND1, SH4_TRACE_C_EXC = 12, SH4_TRACE_C_K1
 };
 /* Words of the extension block. */
-enum { SH4_TRACE_X_SPC = 2, SH4_TRACE_X_EXC = 7, SH4_TRACE_X_WAIT = 9, SH4_TRACE_X_K1 = 14 };
+enum { SH4_TRACE_X_SPC = 0, SH4_TRACE_X_WAIT = 3 };
 /* Words of the block for code that is stepped (step.S). */
 enum {
     SH4_TRACE_R_PREV, SH4_TRACE_R_BASE, SH4_TRACE_R_SIZE, SH4_TRACE_R_TBASE, SH4_TRACE_R_TSIZE, SH4_TRACE_R_TABLE,
@@ -52,9 +65,13 @@ enum sh4_trace_state {
     SH4_TRACE_FULL = 8,    /* live policy: no room, events are counted as lost */
     SH4_TRACE_CALLS = 16,  /* obey the program's own off and on calls */
     SH4_TRACE_AUTO = 32,   /* filter interrupts */
-    SH4_TRACE_LIVE = 64
+    SH4_TRACE_LIVE = 64,
+    SH4_TRACE_ODD = SH4_TRACE_STOPPED | SH4_TRACE_FILTER | SH4_TRACE_FULL | SH4_TRACE_CALLS /* S_SIZE must be 0 */
 };
-/* Special site: four words, pointed to by its site word with bit 0 set: stub, flags, number, last target. */
+/* The table: a halfword for each halfword of code. Negative: where the stub is, from the table's start, + 1 for calls.
+ * Positive: number of a special site, from 1. 0: no site. A site's number in records is its halfword's. */
+
+/* Special site: four words: stub + 1 for calls, flags, not used, last target. */
 enum {
     SH4_TRACE_SP_START = 1, SH4_TRACE_SP_STOP = 2, SH4_TRACE_SP_TARGET = 8,
     SH4_TRACE_SP_CHECK = 16, /* the word behind the site may fault by itself: look at EXPEVT */
@@ -63,20 +80,28 @@ enum {
     SH4_TRACE_SP_REL = 1 << 16 /* the register is relative to site + 4 */
 };
 
-/* Records. Short, two words:  number << 16 | sp[17:2],  C1 delta << 12 | C2 delta.
- * Long, six words:  kind << 16 | number,  C1 delta,  C2 delta,  sp,  x1,  x2. */
+/* Records. Short, two words:  (sp - base) << 16 | number,  C1 delta << 16 | C2 delta.
+ * Long, six words:  0x3FFF0 + kind,  C1 delta,  C2 delta,  sp,  x1,  x2; base becomes sp - 0x8000. */
 enum sh4_trace_kind {
-    SH4_TRACE_K_WIDE = 0xFF00,  /* a site whose deltas or sp do not fit the short record */
-    SH4_TRACE_K_TARGET,         /* a site with a new target: x1 */
+    SH4_TRACE_K_WIDE,           /* a site whose deltas or sp do not fit the short record: x2 its number */
+    SH4_TRACE_K_TARGET,         /* a site with a new target: x1, number x2 */
     SH4_TRACE_K_INTERRUPT,      /* x1 interrupted pc, x2 INTEVT | traced << 16 | (an RTE came first) << 17 */
     SH4_TRACE_K_EXCEPTION,      /* x1 SPC, x2 EXPEVT | traced << 16 */
     SH4_TRACE_K_RTE,            /* x1 pc resumed */
     SH4_TRACE_K_START,          /* x1 point */
     SH4_TRACE_K_STOP,           /* x1 point */
     SH4_TRACE_K_TIME,           /* nothing but time */
-    SH4_TRACE_K_ROM,            /* a site in stepped code, or (number 0) the first stop there: x1 pc behind it, x2 PR */
+    SH4_TRACE_K_ROM,            /* a site in stepped code, or (number 0) the first stop there: x1 pc behind it, x2 PR; bits 31-18 of
+                                   the first word: the site, counted from 1 */
     SH4_TRACE_K_END
 };
-enum { SH4_TRACE_MAX_SITE = 0x7FFF };
+enum {
+    SH4_TRACE_LONG = 0x3FFF0,   /* bits 17-4 of a long record's first word */
+    SH4_TRACE_LONG_WORDS = 6,
+    SH4_TRACE_NUMBER = 0x3FFFF, /* mask of the number */
+    SH4_TRACE_MAX_SITE = SH4_TRACE_LONG - 1,
+    SH4_TRACE_STUB_REACH = 0x8000, /* bytes before the table where stubs can be */
+    SH4_TRACE_WINDOW = 0x8000
+};
 
 #endif

@@ -10,11 +10,10 @@
 
 enum {
     ROUNDS = 32,       /* 64 events, 128 words of ring */
-    WIDE_WORDS = 6,
     RECORDS = 1024,    /* bytes */
     TABLES = 256,      /* bytes of the ring for the loop's own tables */
     ICACHE = 8192,
-    T_SITES = 64, T_STUBS = 96,
+    T_STUBS = 8, /* bytes before the loop's table */
     CALIB_SR = 0x400000F0,
     /* From the loop's start to its first call: instructions, and cycles with everything in cache. */
     LEAD_INSNS = 5, LEAD_CYCLES = 14
@@ -65,16 +64,16 @@ static uint32_t tables_at(const struct sh4_trace *tr)
 static int use_tables(struct sh4_trace *tr, bool loop, struct err *err)
 {
     const struct sh4_trace_blob *b = &sh4_trace_blob;
-    uint32_t at = tables_at(tr), words[4];
-    for (unsigned i = 0; i < 4; i++)
-        words[i] = get32(tr->plan.image + b->l_text + 4 * i, tr->t->base.big_endian);
+    const uint32_t from = b->save + 4u * SH4_TRACE_S_TEXT;
+    uint32_t words[3];
+    for (unsigned i = 0; i < ARRAY_LEN(words); i++)
+        words[i] = get32(tr->plan.image + from + 4 * i, tr->t->base.big_endian);
     if (loop) {
-        words[0] = tr->plan.base + b->calib_call + 2;
-        words[1] = (uint32_t)(b->calib_f - b->calib_call) + 2;
-        words[2] = at;
-        words[3] = at + T_SITES;
+        words[0] = tr->plan.base + b->calib_call;
+        words[1] = (uint32_t)(b->calib_f - b->calib_call) + 4;
+        words[2] = tables_at(tr) + T_STUBS;
     }
-    return sh4_agent_write(tr->t, tr->plan.base + b->l_text, 4, words, 4, err);
+    return sh4_trace_put(tr, from, words, ARRAY_LEN(words), err);
 }
 
 static int write_tables(struct sh4_trace *tr, struct err *err)
@@ -82,16 +81,13 @@ static int write_tables(struct sh4_trace *tr, struct err *err)
     const struct sh4_trace_blob *b = &sh4_trace_blob;
     uint32_t at = tables_at(tr), words[TABLES / 8] = { 0 };
     bool big = tr->t->base.big_endian;
-    uint8_t *bytes = (uint8_t *)words;
-    put16(bytes, 1, big);
-    put16(bytes + (b->calib_f - b->calib_call), 2, big);
-    put32(bytes + T_SITES, 1, big);
-    put32(bytes + T_SITES + 4, at + T_STUBS, big);
-    put32(bytes + T_SITES + 8, at + T_STUBS + 4, big);
-    put16(bytes + T_STUBS, 0x412B, big);     /* jmp @r1 */
-    put16(bytes + T_STUBS + 2, 0x0009, big);
-    put16(bytes + T_STUBS + 4, 0x000B, big); /* rts */
-    put16(bytes + T_STUBS + 6, 0x0009, big);
+    uint8_t *bytes = (uint8_t *)words, *table = bytes + T_STUBS;
+    put16(bytes, 0x412B, big);     /* jmp @r1 */
+    put16(bytes + 2, 0x0009, big);
+    put16(bytes + 4, 0x000B, big); /* rts */
+    put16(bytes + 6, 0x0009, big);
+    put16(table + 2, 0x10000 - 8 + 1, big);
+    put16(table + (b->calib_f - b->calib_call) + 2, 0x10000 - 4, big);
     for (size_t i = 0; i < ARRAY_LEN(words); i++)
         words[i] = get32(bytes + 4 * i, big);
     int ret = sh4_agent_write(tr->t, at, 4, words, ARRAY_LEN(words), err);
@@ -120,8 +116,10 @@ static int patch_loop(struct sh4_trace *tr, bool traced, struct err *err)
 
 static int reset_ring(struct sh4_trace *tr, struct err *err)
 {
-    uint32_t words[] = { tr->plan.ring, tr->plan.ring + tr->plan.ring_bytes, 0, 0, 0 };
-    return sh4_trace_put(tr, sh4_trace_blob.save + 4 * SH4_TRACE_S_WPTR, words, ARRAY_LEN(words), err);
+    static const uint32_t cold[] = { 0, 0 }; /* state, losses */
+    uint32_t sp[] = { 0, tr->plan.ring + tr->plan.ring_bytes, tr->plan.ring };
+    int ret = sh4_trace_put(tr, sh4_trace_blob.save + 4 * SH4_TRACE_S_SPBASE, sp, ARRAY_LEN(sp), err);
+    return ret < 0 ? ret : sh4_trace_put(tr, sh4_trace_blob.cold + 4 * SH4_TRACE_C_STATE, cold, ARRAY_LEN(cold), err);
 }
 
 /* Adds up the loop's records; the first, counted from arming, is kept apart. It is a wide one when the loop's
@@ -130,11 +128,11 @@ static bool sum_records(const uint32_t *words, uint32_t n, uint32_t d[2], uint32
 {
     d[0] = d[1] = 0;
     for (uint32_t i = 0; i < n;) {
-        bool wide = words[i] >> 16 == SH4_TRACE_K_WIDE;
-        uint32_t len = wide ? WIDE_WORDS : 2;
+        bool wide = words[i] == SH4_TRACE_LONG + SH4_TRACE_K_WIDE;
+        uint32_t len = wide ? SH4_TRACE_LONG_WORDS : 2;
         if (n - i < len)
             return false;
-        uint32_t delta[2] = { wide ? words[i + 1] : words[i + 1] >> 12, wide ? words[i + 2] : words[i + 1] & 0xFFF };
+        uint32_t delta[2] = { wide ? words[i + 1] : words[i + 1] >> 16, wide ? words[i + 2] : words[i + 1] & 0xFFFF };
         for (unsigned k = 0; k < 2; k++) {
             if (i)
                 d[k] += delta[k];
@@ -216,7 +214,7 @@ static int measure_step(struct sh4_trace *tr, const uint32_t plain[2][2], int32_
         if (ret == 0)
             ret = run(tr, i == 2 ? ROUNDS : ROUNDS / 2, false, unused, unused, err);
         if (ret == 0)
-            ret = sh4_trace_get(tr, sh4_trace_blob.save + 4 * SH4_TRACE_S_PEND1, pend[i == 2], 2, err);
+            ret = sh4_trace_get(tr, sh4_trace_blob.cold + 4 * SH4_TRACE_C_PEND1, pend[i == 2], 2, err);
     }
     for (int n = 0; ret == 0 && n < 2; n++) {
         int32_t extra = (int32_t)(pend[1][n] - pend[0][n]) - (int32_t)(plain[1][n] - plain[0][n]);
@@ -276,7 +274,6 @@ int sh4_trace_calibrate(struct sh4_trace *tr, struct err *err)
     struct sh4_target *t = tr->t;
     struct kept k = keep(t);
     struct err own = { .code = ERR_OK };
-    uint32_t state = 0;
     int ret = write_tables(tr, err);
     if (ret == 0)
         ret = use_tables(tr, true, err);
@@ -287,7 +284,5 @@ int sh4_trace_calibrate(struct sh4_trace *tr, struct err *err)
     put_back(t, &k);
     if (ret == 0)
         ret = reset_ring(tr, err);
-    if (ret == 0)
-        ret = sh4_trace_put(tr, sh4_trace_blob.save + 4 * SH4_TRACE_S_STATE, &state, 1, err);
     return ret < 0 ? err_prefix(err, ret, "trace calibration") : 0;
 }

@@ -11,8 +11,8 @@ enum {
 
 /* One record, taken apart. */
 struct record {
-    uint32_t kind; /* 0: short */
-    uint16_t id;
+    uint32_t kind; /* SH4_TRACE_K_END: short */
+    uint32_t id;
     uint32_t delta[2], sp, x1, x2;
     size_t words;
 };
@@ -26,8 +26,8 @@ static bool is_call(const struct sh4_trace_id *id)
  * counted in trace.S, cycles as estimated from it. */
 enum {
     NO_TRAP_INSNS = -1, NO_TRAP_CYCLES = -7,  /* entered by an interrupt or exception of the program */
-    PASS_INSNS = 3, PASS_CYCLES = 1,          /* left for the program's handler */
-    PENDING_INSNS = 4, PENDING_CYCLES = 5     /* left with time pending */
+    PASS_INSNS = 5, PASS_CYCLES = 3,          /* left for the program's handler */
+    PENDING_INSNS = 5, PENDING_CYCLES = 6     /* left with time pending */
 };
 
 static int32_t by_code(uint16_t code, int32_t insns, int32_t cycles)
@@ -109,34 +109,41 @@ static bool doubtful(const struct sh4_trace_decoder *d, const int64_t net[2])
 
 static bool take(const struct sh4_trace_decoder *d, const uint32_t *w, size_t n, struct record *r)
 {
-    uint32_t top = w[0] >> 16;
-    *r = (struct record){ .words = top >= SH4_TRACE_K_WIDE ? 6 : 2 };
+    uint32_t number = w[0] & SH4_TRACE_NUMBER;
+    bool is_long = number >= SH4_TRACE_LONG;
+    *r = (struct record){ .words = is_long ? SH4_TRACE_LONG_WORDS : 2, .kind = SH4_TRACE_K_END };
     if (n < r->words)
         return false;
-    if (r->words == 2) {
-        r->id = (uint16_t)top;
-        r->sp = d->sp_high | (w[0] & 0xFFFF) << 2;
-        r->delta[0] = w[1] >> 12;
-        r->delta[1] = w[1] & 0xFFF;
+    if (!is_long) {
+        r->id = number;
+        r->sp = d->sp_base + (w[0] >> 18 << 2);
+        r->delta[0] = w[1] >> 16;
+        r->delta[1] = w[1] & 0xFFFF;
         return true;
     }
-    r->kind = top;
-    r->id = (uint16_t)w[0];
+    uint32_t high = w[0] >> 18;
+    r->kind = number - SH4_TRACE_LONG;
     r->delta[0] = w[1];
     r->delta[1] = w[2];
     r->sp = w[3];
     r->x1 = w[4];
     r->x2 = w[5];
+    if (r->kind == SH4_TRACE_K_WIDE || r->kind == SH4_TRACE_K_TARGET)
+        r->id = r->x2;
+    if (r->kind == SH4_TRACE_K_ROM && high)
+        r->id = d->plan->rom.first + high - 1;
+    else if (high)
+        r->kind = SH4_TRACE_K_END;
     return true;
 }
 
 static bool sensible(const struct sh4_trace_decoder *d, const struct record *r)
 {
-    if (r->kind >= SH4_TRACE_K_END)
+    if (r->words != 2 && r->kind >= SH4_TRACE_K_END)
         return false;
-    bool needs_id = r->kind == 0 || r->kind == SH4_TRACE_K_WIDE || r->kind == SH4_TRACE_K_TARGET ||
+    bool needs_id = r->kind == SH4_TRACE_K_END || r->kind == SH4_TRACE_K_WIDE || r->kind == SH4_TRACE_K_TARGET ||
                     (r->kind == SH4_TRACE_K_ROM && r->id);
-    return needs_id ? r->id && r->id < d->plan->nids && d->plan->id[r->id].addr : r->id == 0;
+    return !needs_id || (r->id && r->id < d->plan->nids && d->plan->id[r->id].addr);
 }
 
 /* How far a slot moves the stack pointer; false if that is not a constant. */
@@ -233,11 +240,11 @@ static void site_event(struct sh4_trace_decoder *d, const struct record *r, stru
 /* Which site of stepped code a record tells of. The first stop there has no number: it is the site the last event
  * led to, if that can lead to where the program is now. Where the program came from may not be known, behind an
  * exception for one: then a call shows in PR, or what looks like one. */
-static uint16_t stepped_site(const struct sh4_trace_decoder *d, const struct record *r, bool *guess)
+static uint32_t stepped_site(const struct sh4_trace_decoder *d, const struct record *r, bool *guess)
 {
     if (r->id)
         return r->id;
-    uint16_t id = sh4_trace_plan_stepped(d->plan, d->at);
+    uint32_t id = sh4_trace_plan_stepped(d->plan, d->at);
     const struct sh4_trace_id *x = &d->plan->id[id];
     if (id && (!x->has_target || x->target == r->x1))
         return id;
@@ -257,7 +264,7 @@ static uint32_t sp_before(const struct sh4_trace_id *id, uint32_t sp)
 static void stepped_event(struct sh4_trace_decoder *d, const struct record *r, struct event *e)
 {
     bool guess = false;
-    uint16_t number = stepped_site(d, r, &guess);
+    uint32_t number = stepped_site(d, r, &guess);
     const struct sh4_trace_id *id = &d->plan->id[number];
     uint32_t ret;
     e->kind = EVENT_TIMESTAMP;
@@ -300,7 +307,7 @@ static void exception_event(struct sh4_trace_decoder *d, const struct record *r,
 static void fill(struct sh4_trace_decoder *d, const struct record *r, struct event *e)
 {
     switch (r->kind) {
-    case 0: case SH4_TRACE_K_WIDE: case SH4_TRACE_K_TARGET:
+    case SH4_TRACE_K_END: case SH4_TRACE_K_WIDE: case SH4_TRACE_K_TARGET:
         site_event(d, r, e);
         break;
     case SH4_TRACE_K_INTERRUPT: case SH4_TRACE_K_EXCEPTION:
@@ -345,12 +352,13 @@ static void event(struct sh4_trace_decoder *d, const struct record *r, uint64_t 
     if (e->kind != EVENT_TIMESTAMP && doubtful(d, net))
         e->flags |= EVENT_DOUBTFUL;
     d->doubtful += e->flags & EVENT_DOUBTFUL ? 1 : 0;
-    d->sp_high = r->sp & 0xFFFC0000;
+    if (r->words != 2)
+        d->sp_base = r->sp - SH4_TRACE_WINDOW;
     d->started = true;
     d->at = goes_on(d, r, e);
     bool stub = r->kind != SH4_TRACE_K_ROM; /* stepped code runs where it is */
     d->last = stub ? r->id : 0;
-    d->last_kind = (uint16_t)r->kind;
+    d->last_kind = r->kind;
     if (r->id && stub)
         d->site = r->id;
     d->events++;
@@ -364,7 +372,7 @@ static void repeat(struct sh4_trace_decoder *d, const struct record *r, const st
     fill(d, r, e);
     e->flags |= EVENT_DOUBTFUL;
     d->at = goes_on(d, r, e);
-    d->last_kind = (uint16_t)r->kind;
+    d->last_kind = r->kind;
     d->doubtful++;
     d->events++;
 }

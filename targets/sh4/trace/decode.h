@@ -23,13 +23,13 @@ struct sh4_trace_decoder {
 
     uint64_t c16[2];       /* cumulative, 1/16 counts */
     int64_t debt16[2];     /* what subtracting the residue took too much, to be taken off later */
-    uint16_t last;         /* number of the event whose stub ran last */
-    uint16_t last_kind;    /* of the last record */
-    uint16_t site;         /* number of the last site event */
+    uint32_t last;         /* number of the event whose stub ran last */
+    uint32_t last_kind;    /* of the last record: enum sh4_trace_kind, or SH4_TRACE_K_END for a short one */
+    uint32_t site;         /* number of the last site event */
     struct { uint32_t at, pc; } inside[8]; /* stub addresses that were interrupted, and what they stand for */
     unsigned ninside;
     uint32_t at;           /* where the last event left the program going, 0 not known */
-    uint32_t sp_high;      /* bits 31-18 */
+    uint32_t sp_base;      /* of short records */
     uint32_t *target;      /* last target by number, plan->nids entries; caller allocates, zeroed */
     struct { uint32_t sp, ret; } frame[SH4_TRACE_FRAMES]; /* calls under way, newest at (n-1) % FRAMES */
     size_t nframes;

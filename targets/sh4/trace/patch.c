@@ -15,7 +15,7 @@ enum { PHYS = 0x1FFFFFFF };
 static int set_entry(struct sh4_trace *tr, const struct sh4_trace_patch *p, bool on, struct err *err)
 {
     long at = sh4_trace_plan_index(&tr->plan, p->addr);
-    return sh4_agent_poke(tr->t, tr->plan.base + (uint32_t)at, 2, on ? p->id : 0, err);
+    return sh4_agent_poke(tr->t, tr->plan.base + (uint32_t)at, 2, on ? p->entry : 0, err);
 }
 
 int sh4_trace_patch(struct sh4_trace *tr, size_t i, bool in_memory, struct err *err)
@@ -217,8 +217,8 @@ int sh4_trace_adopt(struct sh4_target *t, struct err *err)
         ret = sh4_agent_read(t, base + sh4_trace_blob.ext, 4, ext, ARRAY_LEN(ext), err);
     if (ret < 0)
         return ret;
-    for (unsigned i = 0; i < 5; i++)
-        *sh4_reg_bank(t, 1, i) = words[i];
+    for (unsigned i = 0; i < 4; i++) /* the others are as they were */
+        *sh4_reg_bank(t, 1, i) = words[SH4_TRACE_S_R0 + i];
     t->pc = t->spc = ext[SH4_TRACE_X_SPC];
     t->sr = t->ssr = ext[SH4_TRACE_X_SPC + 1];
     t->r15 = t->sgr = ext[SH4_TRACE_X_SPC + 2];

@@ -11,16 +11,18 @@
 #include "targets/sh4/trace/stubs.h"
 
 enum {
-    PHYS = 0x1FFFFFFF, MAX_STUBS = 4096,
+    PHYS = 0x1FFFFFFF, MAX_STUBS = 16384,
     STACK_LINES = 24, STACK_WEIGHT = 8,
-    LINE = 32, ICACHE_LINES = 256, OCACHE_LINES = 512,
-    FAST_FROM = 0x100, FAST_TO = 0x1A0, FAST_LITERALS = 0x1E0 /* the agent's path for one event, its constants */
+    LINE = 32, ICACHE_LINES = 256, OCACHE_LINES = 512, OCACHE_BYTES = LINE * OCACHE_LINES,
+    FAST_FROM = 0x100, FAST_TO = 0x1A0, /* the agent's path for one event */
+    SPECIAL = 16,                       /* bytes of one special site */
+    MAX_STEPPED = (1 << 14) - 1         /* what a record can name */
 };
 
 struct stub_at {
     uint8_t bytes[SH4_STUB_MAX];
     size_t len;
-    uint32_t offset; /* in the stub area */
+    uint32_t end;    /* it starts so many bytes before the table */
 };
 
 /* One place to be patched, before numbers are given. */
@@ -30,7 +32,9 @@ struct place {
     uint32_t addr;
     uint32_t flags; /* special site, if not 0 */
     size_t stub_index;
-    uint16_t id, orig;
+    uint32_t id;
+    uint16_t orig;
+    bool special;
 };
 
 struct work {
@@ -42,7 +46,9 @@ struct work {
     struct stub_at *stub;
     size_t nstubs;
     uint32_t stub_bytes;
-    size_t nspecials;
+    uint32_t region; /* bit 31 of the stubs' address: most code is there */
+    uint32_t nspecials;
+    uint32_t ram_ids; /* numbers of patched sites are less; stepped ones follow */
 };
 
 static uint32_t align(uint32_t v, uint32_t to)
@@ -61,8 +67,8 @@ static size_t keep_stub(struct work *w, const struct sh4_stub *s)
     struct stub_at *x = &w->stub[w->nstubs];
     memcpy(x->bytes, s->bytes, s->len);
     x->len = s->len;
-    x->offset = w->stub_bytes;
     w->stub_bytes += (uint32_t)s->len;
+    x->end = w->stub_bytes;
     return w->nstubs++;
 }
 
@@ -88,7 +94,7 @@ static void add_sites(struct work *w)
             w->rom[w->nrom++] = p;
         else if (sh4_stub_site(s, w->rq->big, &p.stub, NULL) < 0)
             s->why = SH4_UNTRACED_STUB;
-        else if (p.stub.len && (p.stub_index = keep_stub(w, &p.stub)) == MAX_STUBS)
+        else if ((p.stub_index = keep_stub(w, &p.stub)) == MAX_STUBS)
             s->why = SH4_UNTRACED_LIMIT;
         else
             w->place[w->nplaces++] = p;
@@ -109,8 +115,7 @@ static int add_point(struct work *w, uint32_t addr, uint32_t flag, struct err *e
     if (w->rq->translated && addr >> 30 != 2)
         return err_set(err, ERR_USAGE, "choose a place in P1 (0x8...)", "0x%08x is translated by the MMU", addr);
     p.flags = flag | SH4_TRACE_SP_CHECK;
-    if (p.stub.len)
-        p.stub_index = keep_stub(w, &p.stub);
+    p.stub_index = keep_stub(w, &p.stub);
     if (p.stub_index == MAX_STUBS)
         return err_set(err, ERR_RESOURCE, "", "too many stubs");
     sh4_sites_opcode(w->rq->sites, addr, &p.orig);
@@ -124,56 +129,61 @@ static int by_addr(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-/* Numbers: odd for calls (the agent sets PR), even for the rest. */
+/* Code in P0 may run in user mode, where P1 cannot be reached: the stubs' own alias is that of most code. */
+static void choose_region(struct work *w)
+{
+    size_t high = 0;
+    for (size_t i = 0; i < w->nplaces; i++)
+        high += w->place[i].addr >> 31;
+    w->region = 2 * high >= w->nplaces ? 0x80000000 : 0;
+}
+
+/* A site's number is that of its halfword, from 1. Sites beyond what a record can name are given up. */
 static size_t number(struct work *w)
 {
-    uint32_t next[2] = { 2, 1 };
     size_t kept = 0;
+    uint32_t first = w->nplaces ? w->place[0].addr & PHYS : 0, last = 0;
     for (size_t i = 0; i < w->nplaces; i++) {
         struct place p = w->place[i];
-        uint32_t *n = &next[p.stub.set_pr];
-        if (*n > SH4_TRACE_MAX_SITE) {
-            ((struct sh4_site *)(uintptr_t)p.site)->why = SH4_UNTRACED_LIMIT;
+        p.id = ((p.addr & PHYS) - first) / 2 + 1;
+        p.special = p.flags || w->stub[p.stub_index].end > SH4_TRACE_STUB_REACH || (p.addr & 0x80000000) != w->region;
+        if (p.id > SH4_TRACE_MAX_SITE || w->nspecials + p.special > INT16_MAX) {
+            if (p.site)
+                ((struct sh4_site *)(uintptr_t)p.site)->why = SH4_UNTRACED_LIMIT;
             continue;
         }
-        p.id = (uint16_t)*n;
-        *n += 2;
-        w->nspecials += p.flags != 0;
+        last = p.id;
+        w->nspecials += p.special;
         w->place[kept++] = p;
     }
     w->nplaces = kept;
+    w->ram_ids = last + 1;
     kept = 0;
     for (size_t i = 0; i < w->nrom; i++) {
-        if (next[0] > SH4_TRACE_MAX_SITE) {
+        if (kept == MAX_STEPPED) {
             ((struct sh4_site *)(uintptr_t)w->rom[i].site)->why = SH4_UNTRACED_LIMIT;
             continue;
         }
         w->rom[kept] = w->rom[i];
-        w->rom[kept++].id = (uint16_t)next[0];
-        next[0] += 2;
+        w->rom[kept].id = w->ram_ids + (uint32_t)kept;
+        kept++;
     }
     w->nrom = kept;
-    return MAX(next[0], next[1]);
+    return w->ram_ids + kept;
 }
 
 /* Offsets of the parts in the image. */
 struct layout {
-    uint32_t table, table_bytes, sites, specials, stubs, patches, rom, rom_bytes, end;
+    uint32_t specials, stubs, table, table_bytes, patches, rom, rom_bytes, end;
 };
 
-static void lay_out(const struct work *w, size_t nids, struct layout *l)
+static void lay_out(const struct work *w, struct layout *l)
 {
-    uint32_t lo = 0, hi = 0;
-    if (w->nplaces) {
-        lo = w->place[0].addr & PHYS;
-        hi = (w->place[w->nplaces - 1].addr & PHYS) + 2;
-    }
-    l->table = sh4_trace_blob.size;
-    l->table_bytes = align(hi - lo, 4);
-    l->sites = align(l->table + l->table_bytes, LINE);
-    l->specials = align(l->sites + (uint32_t)nids * 4, 16);
-    l->stubs = align(l->specials + (uint32_t)w->nspecials * 16, LINE);
-    l->patches = align(l->stubs + w->stub_bytes, 8);
+    l->specials = sh4_trace_blob.size;
+    l->table = align(l->specials + w->nspecials * SPECIAL + w->stub_bytes, LINE);
+    l->stubs = l->table - w->stub_bytes;
+    l->table_bytes = w->ram_ids * 2;
+    l->patches = align(l->table + l->table_bytes, 8);
     l->rom = align(l->patches + (uint32_t)w->nplaces * 8, 4);
     l->rom_bytes = w->nrom ? align(w->rom[w->nrom - 1].addr + 2 - w->rom[0].addr, 4) : 0;
     l->end = align(l->rom + l->rom_bytes, LINE);
@@ -228,10 +238,9 @@ static uint32_t choose_base(const struct work *w, const struct layout *l)
     for (uint32_t off = 0; off <= MIN(slack, (uint32_t)LINE * OCACHE_LINES); off += LINE) {
         uint32_t b = ram + off;
         uint32_t cost = 4 * conflicts(icache, ICACHE_LINES, b + FAST_FROM, b + FAST_TO) +
-                        conflicts(icache, ICACHE_LINES, b + l->stubs, b + l->stubs + w->stub_bytes) +
-                        4 * conflicts(ocache, OCACHE_LINES, b + sh4_trace_blob.save, b + sh4_trace_blob.ext) +
-                        4 * conflicts(ocache, OCACHE_LINES, b + FAST_TO, b + FAST_LITERALS) +
-                        conflicts(ocache, OCACHE_LINES, b + l->table, b + l->specials);
+                        conflicts(icache, ICACHE_LINES, b + l->stubs, b + l->table) +
+                        4 * conflicts(ocache, OCACHE_LINES, b + sh4_trace_blob.save, b + sh4_trace_blob.cold) +
+                        conflicts(ocache, OCACHE_LINES, b + l->table, b + l->table + MIN(l->table_bytes, OCACHE_BYTES));
         if (cost < best_cost) {
             best = b;
             best_cost = cost;
@@ -253,10 +262,7 @@ static void relocate(struct sh4_trace_plan *p, bool big)
 static uint32_t stub_address(const struct work *w, const struct sh4_trace_plan *p, const struct layout *l,
                              const struct place *x)
 {
-    if (!x->stub.len)
-        return x->stub.direct;
-    uint32_t at = p->base + l->stubs + w->stub[x->stub_index].offset;
-    /* Code in P0 may run in user mode, where P1 cannot be reached. */
+    uint32_t at = p->base + l->table - w->stub[x->stub_index].end;
     return x->addr >> 31 ? at : at & PHYS;
 }
 
@@ -276,53 +282,56 @@ static void fill_rom(const struct work *w, struct sh4_trace_plan *p, const struc
 {
     for (size_t i = 0; i < w->nrom; i++) {
         const struct place *x = &w->rom[i];
-        put16(p->image + l->rom + (x->addr - w->rom[0].addr), x->id, w->rq->big);
+        put16(p->image + l->rom + (x->addr - w->rom[0].addr), (uint16_t)(i + 1), w->rq->big);
         fill_id(x, &p->id[x->id], 0);
     }
     p->rom = (struct sh4_trace_rom){ .base = w->rq->window.base, .bytes = w->nrom ? w->rq->window.bytes : 0, .bamr = w->rq->window.bamr,
                                      .text = w->nrom ? w->rom[0].addr : 0, .text_bytes = l->rom_bytes, .table = l->rom,
-                                     .nsites = w->nrom };
+                                     .nsites = w->nrom, .first = w->ram_ids };
 }
 
 static void fill_tables(const struct work *w, struct sh4_trace_plan *p, const struct layout *l)
 {
     bool big = w->rq->big;
-    uint32_t special = l->specials;
-    put32(p->image + l->sites, 1, big); /* number 0: special, and told apart by the number */
+    uint16_t special = 0;
     for (size_t i = 0; i < w->nplaces; i++) {
         const struct place *x = &w->place[i];
-        uint32_t stub = stub_address(w, p, l, x), word = stub;
-        put16(p->image + l->table + (x->addr & PHYS) - (w->place[0].addr & PHYS), x->id, big);
-        if (x->flags) {
-            word = (p->base + special) | 1;
-            put32(p->image + special, stub, big);
-            put32(p->image + special + 4, x->flags, big);
-            put32(p->image + special + 8, x->id, big);
-            special += 16;
+        uint32_t stub = stub_address(w, p, l, x);
+        uint16_t entry = (uint16_t)((0x10000 - w->stub[x->stub_index].end) | x->stub.set_pr);
+        if (x->special) {
+            uint8_t *at = p->image + l->specials + special * SPECIAL;
+            entry = ++special;
+            put32(at, stub | x->stub.set_pr, big);
+            put32(at + 4, x->flags, big);
         }
-        put32(p->image + l->sites + x->id * 4u, word, big);
+        put16(p->image + l->table + x->id * 2, entry, big);
         put32(p->image + l->patches + i * 8, x->addr, big);
         put32(p->image + l->patches + i * 8 + 4, (uint32_t)SH4_TRACE_TRAP << 16 | x->orig, big);
-        p->patch[i] = (struct sh4_trace_patch){ x->addr, x->orig, x->id };
+        p->patch[i] = (struct sh4_trace_patch){ .addr = x->addr, .orig = x->orig, .entry = entry, .id = x->id };
         fill_id(x, &p->id[x->id], stub);
     }
     for (size_t i = 0; i < w->nstubs; i++)
-        memcpy(p->image + l->stubs + w->stub[i].offset, w->stub[i].bytes, w->stub[i].len);
+        memcpy(p->image + l->table - w->stub[i].end, w->stub[i].bytes, w->stub[i].len);
 }
 
 static void fill_words(const struct work *w, struct sh4_trace_plan *p, const struct layout *l)
 {
     const struct sh4_trace_blob *b = &sh4_trace_blob;
     const struct sh4_trace_request *rq = w->rq;
+    uint32_t table = p->base + l->table;
     const struct { uint32_t at, value; } words[] = {
-        { b->l_text, w->nplaces ? w->place[0].addr + 2 : 0 }, { b->l_size, l->table_bytes }, { b->l_table, p->base + l->table },
-        { b->l_sites, p->base + l->sites }, { b->l_kernel, rq->kernel_entry }, { b->l_next1, rq->next_vbr + 0x100 },
-        { b->l_next4, rq->next_vbr + 0x400 }, { b->l_next6, rq->next_vbr + 0x600 }, { b->calls_struct, rq->calls_struct },
+        { b->save + 4u * SH4_TRACE_S_TEXT, w->nplaces ? w->place[0].addr : 0 },
+        { b->save + 4u * SH4_TRACE_S_SIZE, rq->state & SH4_TRACE_ODD ? 0 : l->table_bytes },
+        { b->save + 4u * SH4_TRACE_S_BASE, w->region ? table : table & PHYS },
         { b->save + 4u * SH4_TRACE_S_WPTR, p->ring }, { b->save + 4u * SH4_TRACE_S_LIMIT, p->ring + p->ring_bytes },
-        { b->save + 4u * SH4_TRACE_S_HARD, p->ring + p->ring_bytes + SH4_TRACE_RESERVE - 24 },
-        { b->save + 4u * SH4_TRACE_S_STATE, rq->state }, { b->ext + 4u * SH4_TRACE_X_WAIT, rq->wait_loops },
+        { b->cold + 4u * SH4_TRACE_C_STATE, rq->state }, { b->cold + 4u * SH4_TRACE_C_SIZE, l->table_bytes },
+        { b->cold + 4u * SH4_TRACE_C_HARD, p->ring + p->ring_bytes + SH4_TRACE_RESERVE - 4 * SH4_TRACE_LONG_WORDS },
+        { b->ext + 4u * SH4_TRACE_X_WAIT, rq->wait_loops },
         { b->rom + 4u * SH4_TRACE_R_TBASE, p->rom.text }, { b->rom + 4u * SH4_TRACE_R_TSIZE, p->rom.text_bytes },
         { b->rom + 4u * SH4_TRACE_R_TABLE, p->base + l->rom },
+        { b->l_specials, p->base + l->specials - SPECIAL }, { b->l_kernel, rq->kernel_entry },
+        { b->l_next1, rq->next_vbr + 0x100 }, { b->l_next4, rq->next_vbr + 0x400 }, { b->l_next6, rq->next_vbr + 0x600 },
+        { b->calls_struct, rq->calls_struct },
         { SH4_TRACE_H_PATCHES, p->base + l->patches }, { SH4_TRACE_H_COUNT, (uint32_t)w->nplaces },
     };
     for (size_t i = 0; i < ARRAY_LEN(words); i++)
@@ -336,8 +345,9 @@ static int build(struct work *w, struct sh4_trace_plan *p, struct err *err)
     char hint[96];
     if (w->nplaces)
         qsort(w->place, w->nplaces, sizeof *w->place, by_addr);
+    choose_region(w);
     p->nids = number(w);
-    lay_out(w, p->nids, &l);
+    lay_out(w, &l);
     uint32_t need = l.end + SH4_TRACE_MIN_RING + SH4_TRACE_RESERVE + LINE;
     if (need > rq->ram_bytes) {
         snprintf(hint, sizeof hint, "give the agent at least %u KB of unused target RAM", (need + 1023) / 1024);
@@ -353,9 +363,9 @@ static int build(struct work *w, struct sh4_trace_plan *p, struct err *err)
         return err_set(err, ERR_NOMEM, "", "trace plan");
     p->npatches = w->nplaces;
     p->table = l.table;
-    p->text = (w->nplaces ? w->place[0].addr & PHYS : 0) + 2;
+    p->text = w->nplaces ? w->place[0].addr & PHYS : 0;
     p->stubs = l.stubs;
-    p->stubs_end = l.stubs + w->stub_bytes;
+    p->stubs_end = l.table;
     p->ring = (p->base + l.end) | 0xA0000000;
     p->ring_bytes = (rq->ram + rq->ram_bytes - (p->base + l.end) - SH4_TRACE_RESERVE) & ~7u;
     if (rq->ring_limit && p->ring_bytes > rq->ring_limit)
@@ -411,10 +421,10 @@ void sh4_trace_plan_fini(struct sh4_trace_plan *p)
 
 long sh4_trace_plan_index(const struct sh4_trace_plan *p, uint32_t addr)
 {
-    uint32_t off = (addr & PHYS) - (p->text - 2);
-    if (!p->npatches || off > (p->patch[p->npatches - 1].addr & PHYS) - (p->text - 2))
+    uint32_t off = (addr & PHYS) - p->text;
+    if (!p->npatches || off > (p->patch[p->npatches - 1].addr & PHYS) - p->text)
         return -1;
-    return (long)(p->table + off);
+    return (long)(p->table + off + 2);
 }
 
 const struct sh4_trace_patch *sh4_trace_plan_patch(const struct sh4_trace_plan *p, uint32_t addr)
@@ -433,8 +443,9 @@ const struct sh4_trace_patch *sh4_trace_plan_patch(const struct sh4_trace_plan *
     return NULL;
 }
 
-uint16_t sh4_trace_plan_stepped(const struct sh4_trace_plan *p, uint32_t addr)
+uint32_t sh4_trace_plan_stepped(const struct sh4_trace_plan *p, uint32_t addr)
 {
     uint32_t off = addr - p->rom.text;
-    return off < p->rom.text_bytes && off % 2 == 0 ? get16(p->image + p->rom.table + off, p->big) : 0;
+    uint32_t n = off < p->rom.text_bytes && off % 2 == 0 ? get16(p->image + p->rom.table + off, p->big) : 0;
+    return n ? p->rom.first + n - 1 : 0;
 }

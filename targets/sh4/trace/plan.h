@@ -45,7 +45,8 @@ struct sh4_trace_id {
 struct sh4_trace_patch {
     uint32_t addr;
     uint16_t orig;
-    uint16_t id;
+    uint16_t entry; /* in the table */
+    uint32_t id;    /* its number in records */
 };
 
 /* Code that is stepped instead of patched. bytes 0: none. */
@@ -55,6 +56,7 @@ struct sh4_trace_rom {
     uint32_t text, text_bytes; /* what the table of numbers covers */
     uint32_t table;            /* offset in the image */
     size_t nsites;
+    uint32_t first;            /* number of its first site, behind all others */
 };
 
 struct sh4_trace_plan {
@@ -62,10 +64,10 @@ struct sh4_trace_plan {
     uint32_t base;             /* of the agent; its VBR */
     uint8_t *image;            /* image_len bytes at base, target byte order */
     size_t image_len;          /* multiple of 4 */
-    uint32_t table, text;      /* table of site numbers (offset in image), physical start of its range + 2 */
+    uint32_t table, text;      /* table of sites (offset in image), physical address of the first site */
     uint32_t stubs, stubs_end; /* offsets in the image */
     uint32_t ring, ring_bytes; /* P2 address; bytes before the reserve for long records */
-    struct sh4_trace_id *id;   /* by number; [0] unused */
+    struct sh4_trace_id *id;   /* by number: one for each halfword from the first site on, from 1; addr 0: no site */
     size_t nids;
     struct sh4_trace_patch *patch; /* by address */
     size_t npatches;
@@ -94,6 +96,6 @@ long sh4_trace_plan_index(const struct sh4_trace_plan *p, uint32_t addr);
 const struct sh4_trace_patch *sh4_trace_plan_patch(const struct sh4_trace_plan *p, uint32_t addr);
 
 /* sh4_trace_plan_stepped - number of the site at addr in stepped code; 0: none. */
-uint16_t sh4_trace_plan_stepped(const struct sh4_trace_plan *p, uint32_t addr);
+uint32_t sh4_trace_plan_stepped(const struct sh4_trace_plan *p, uint32_t addr);
 
 #endif

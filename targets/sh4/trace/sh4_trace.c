@@ -131,24 +131,34 @@ static uint64_t tck(struct sh4_target *t)
     return clocks;
 }
 
+/* Another state; anything but plain recording is kept off the agent's short path. */
+static int set_state(struct sh4_trace *tr, uint32_t state, struct err *err)
+{
+    uint32_t words[] = { state, 0 }, size = 0; /* and no losses */
+    int ret = sh4_trace_put(tr, sh4_trace_blob.cold + 4 * SH4_TRACE_C_STATE, words, ARRAY_LEN(words), err);
+    if (ret == 0 && !(state & SH4_TRACE_ODD))
+        ret = sh4_trace_get(tr, sh4_trace_blob.cold + 4 * SH4_TRACE_C_SIZE, &size, 1, err);
+    return ret < 0 ? ret : sh4_trace_put(tr, sh4_trace_blob.save + 4 * SH4_TRACE_S_SIZE, &size, 1, err);
+}
+
 int sh4_trace_empty(struct sh4_trace *tr, struct err *err)
 {
     const uint32_t save = sh4_trace_blob.save;
-    uint32_t s[16];
+    uint32_t s[32], *cold = s + 16; /* the blocks lie in a row */
     uint64_t before = tck(tr->t);
-    int ret = sh4_trace_get(tr, save, s, ARRAY_LEN(s), err);
+    int ret = sh4_trace_get(tr, save, s, 16 + SH4_TRACE_C_LOST + 1, err);
     if (ret < 0)
         return ret;
-    uint32_t n = (s[SH4_TRACE_S_WPTR] - tr->plan.ring) / 4, lost = s[SH4_TRACE_S_LOST];
-    uint32_t fresh[] = { tr->plan.ring, s[SH4_TRACE_S_LIMIT], s[SH4_TRACE_S_STATE] & ~(uint32_t)SH4_TRACE_FULL,
-                         s[SH4_TRACE_S_SPHI], 0 };
+    uint32_t n = (s[SH4_TRACE_S_WPTR] - tr->plan.ring) / 4, lost = cold[SH4_TRACE_C_LOST], state = cold[SH4_TRACE_C_STATE];
     if (n > (tr->plan.ring_bytes + SH4_TRACE_RESERVE) / 4 || n > TRACE_MAX_RING_WORDS)
         return err_set(err, ERR_PROTOCOL, "the program may have written over the agent: give it other RAM",
                        "trace ring at %08x: write pointer %08x", tr->plan.ring, s[SH4_TRACE_S_WPTR]);
     if (n)
         ret = sh4_agent_read(tr->t, tr->plan.ring, 4, tr->words, n, err);
-    if (ret == 0 && (n || lost || s[SH4_TRACE_S_STATE] & SH4_TRACE_FULL))
-        ret = sh4_trace_put(tr, save + 4 * SH4_TRACE_S_WPTR, fresh, ARRAY_LEN(fresh), err);
+    if (ret == 0 && n)
+        ret = sh4_trace_put(tr, save + 4 * SH4_TRACE_S_WPTR, &tr->plan.ring, 1, err);
+    if (ret == 0 && (lost || state & SH4_TRACE_FULL))
+        ret = set_state(tr, state & ~(uint32_t)SH4_TRACE_FULL, err);
     if (ret == 0)
         ret = read_raw(tr, err);
     if (ret < 0)
@@ -177,7 +187,7 @@ static int keep_break(struct sh4_trace *tr, struct err *err)
     uint32_t spc;
     if (t->ubc[1].used)
         return 0;
-    int ret = sh4_trace_get(tr, sh4_trace_blob.ext + 4 * SH4_TRACE_X_EXC, &spc, 1, err);
+    int ret = sh4_trace_get(tr, sh4_trace_blob.cold + 4 * SH4_TRACE_C_EXC, &spc, 1, err);
     if (ret < 0)
         return ret;
     t->save[SH4_SAVE_BBRB] = spc ? 0x14 : 0;
@@ -345,7 +355,7 @@ static int resumed(struct sh4_target *t, struct err *err)
     if (tr->plan.rom.bytes)
         make_note(tr);
     if (ret == 0 && !t->ubc[1].used) {
-        ret = sh4_trace_get(tr, sh4_trace_blob.ext + 4 * SH4_TRACE_X_EXC, &spc, 1, err);
+        ret = sh4_trace_get(tr, sh4_trace_blob.cold + 4 * SH4_TRACE_C_EXC, &spc, 1, err);
         if (ret == 0 && spc)
             t->save[SH4_SAVE_BBRB] = 0x14;
     }
@@ -358,20 +368,22 @@ static int resumed(struct sh4_target *t, struct err *err)
 
 /* The program stands on a traced site and goes on, or is stepped: the host makes the event in the agent's place.
  * Running on, the site's stub takes over; for a step the instruction itself is put back. */
-static int event_by_host(struct sh4_trace *tr, uint16_t id, struct err *err)
+static int event_by_host(struct sh4_trace *tr, uint32_t id, struct err *err)
 {
     struct sh4_target *t = tr->t;
-    uint32_t last[2], at[2], words[6] = { (uint32_t)SH4_TRACE_K_WIDE << 16 | id };
+    uint32_t last[2], at[2], words[] = { SH4_TRACE_LONG + SH4_TRACE_K_WIDE, 0, 0, t->r15, 0, id };
     int ret = sh4_trace_get(tr, sh4_trace_blob.save + 4 * SH4_TRACE_S_LAST1, last, 2, err);
     for (unsigned n = 0; ret == 0 && n < 2; n++)
         ret = sh4_agent_peek(t, n ? SH4_PMCTR2L : SH4_PMCTR1L, 4, &at[n], err);
     if (ret == 0)
         ret = sh4_trace_put(tr, sh4_trace_blob.save + 4 * SH4_TRACE_S_LAST1, at, 2, err);
+    uint32_t window = t->r15 - SH4_TRACE_WINDOW; /* a long record moves it, this one too */
+    if (ret == 0)
+        ret = sh4_trace_put(tr, sh4_trace_blob.save + 4 * SH4_TRACE_S_SPBASE, &window, 1, err);
     if (ret < 0)
         return ret;
     words[1] = at[0] - last[0];
     words[2] = at[1] - last[1];
-    words[3] = t->r15;
     memcpy(tr->words, words, sizeof words);
     decode_words(tr, ARRAY_LEN(words));
     tr->dec.started = false; /* what follows starts from the host again */
@@ -383,7 +395,7 @@ static int resuming_stepped(struct sh4_trace *tr, struct resume *how, struct err
 {
     struct sh4_target *t = tr->t;
     const struct sh4_trace_rom *rom = &tr->plan.rom;
-    uint16_t id = sh4_trace_plan_stepped(&tr->plan, t->pc);
+    uint32_t id = sh4_trace_plan_stepped(&tr->plan, t->pc);
     bool step_first = t->ubc[1].used && t->ubc[1].kind == BP_HARD && t->ubc[1].addr == t->pc;
     if (how->kind == RESUME_RANGE && how->range_lo < (uint64_t)rom->base + rom->bytes && how->range_hi > rom->base)
         how->kind = RESUME_STEP;
@@ -659,7 +671,7 @@ static int start_state(struct sh4_trace *tr, bool active, struct err *err)
     for (int n = 0; n < 2; n++)
         cost[n] = (uint32_t)sh4_trace_filter_cost(&tr->dec, n);
     tr->step_cached = -1;
-    ret = sh4_trace_put(tr, sh4_trace_blob.ext + 4 * SH4_TRACE_X_K1, cost, 2, err);
+    ret = sh4_trace_put(tr, sh4_trace_blob.cold + 4 * SH4_TRACE_C_K1, cost, 2, err);
     if (ret == 0)
         ret = sh4_trace_step_cost(tr, true, err);
     for (unsigned n = 0; ret == 0 && n < 2; n++)
@@ -668,7 +680,7 @@ static int start_state(struct sh4_trace *tr, bool active, struct err *err)
     if (ret == 0)
         ret = sh4_trace_put(tr, sh4_trace_blob.save + 4 * SH4_TRACE_S_LAST1, last, 2, err);
     if (ret == 0)
-        ret = sh4_trace_put(tr, sh4_trace_blob.save + 4 * SH4_TRACE_S_STATE, &state, 1, err);
+        ret = set_state(tr, state, err);
     tr->dec.started = false;
     return ret;
 }

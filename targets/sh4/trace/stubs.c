@@ -79,7 +79,8 @@ static void finish(struct build *b, bool big, struct sh4_stub *out)
 static int relative(const struct sh4_site *s, struct build *b, struct err *err)
 {
     if (s->has_target) {
-        put(b, s->slot);
+        if (s->slot != OP_NOP)
+            put(b, s->slot);
         far_jump(b, s->target);
         return 0;
     }
@@ -107,15 +108,9 @@ int sh4_stub_site(const struct sh4_site *s, bool big, struct sh4_stub *out, stru
         put(&b, s->slot);
         break;
     case SH4_SITE_BSR: case SH4_SITE_BRA: case SH4_SITE_BSRF: case SH4_SITE_BRAF:
-        if (s->has_target && s->slot == OP_NOP) {
-            stub.direct = s->target;
-            stub.extra_insns = -2;
-            stub.extra_cycles = -2; /* the return from the trap leads straight to the target */
-        } else {
-            ret = relative(s, &b, err);
-            stub.extra_insns = s->has_target ? 3 : 4;
-            stub.extra_cycles = s->has_target ? 4 : 5;
-        }
+        ret = relative(s, &b, err);
+        stub.extra_insns = (int8_t)(b.n - 2);
+        stub.extra_cycles = (int8_t)(b.n - 1);
         break;
     default:
         return err_set(err, ERR_UNSUPPORTED, "", "0x%08x: %s is not executed elsewhere", s->addr,

@@ -17,8 +17,7 @@ enum { SH4_STUB_MAX = 48 };
 
 struct sh4_stub {
     uint8_t bytes[SH4_STUB_MAX]; /* code and literals, target byte order */
-    size_t len;                  /* multiple of 4; 0: no code needed, go straight to `direct` */
-    uint32_t direct;
+    size_t len;                  /* multiple of 4 */
     bool set_pr;                 /* PR must be site + 4 before the stub runs */
     int8_t extra_insns;          /* instructions it runs more than the original (and its slot) */
     int8_t extra_cycles;         /* cycles it is estimated to take longer, all in cache */
