@@ -319,7 +319,8 @@ static void random__accesses_and_cache_instructions__as_flat_memory_and_a_list_o
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(random__accesses_and_cache_instructions__as_flat_memory_and_a_list_of_lines, setup, teardown),
+        cmocka_unit_test_setup_teardown(random__accesses_and_cache_instructions__as_flat_memory_and_a_list_of_lines, setup,
+                                        teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
