@@ -38,12 +38,18 @@ enum jtag_pin {
     JTAG_PIN_VTREF = 1 << 3   /* input only: target has power */
 };
 
+/* Common to all members: synchronous, called from one thread at a time, in effect in the order of the calls (a pin set
+ * before execute() is set before its first clock). After open the output pins are released (high).
+ * Failures: -ERR_USB the adapter is gone or does not recover: close it and open it again; -ERR_TIMEOUT a transfer was late,
+ * the driver has drained it and is usable. */
 struct jtag_ops {
     /* Executes n ops in order. On failure no tdo is to be trusted and the TAP state is unknown
-     * (run JTAG_RESET next). n may be 0. Blocks at most the adapter's own deadline. */
+     * (run JTAG_RESET next). n may be 0. Blocks at most the adapter's own deadline. Ops may be far longer than one transfer:
+     * the driver cuts where it likes, also inside a scan (TCK stands still in Shift then), and reads while it
+     * writes where the adapter's buffers are small. ops, tdi and tdo are the caller's and only used until the return. */
     int (*execute)(struct probe *p, const struct jtag_op *ops, size_t n, struct err *err);
     /* Drives the pins in `mask` to the levels in `value` (1 = high or released). Pins the adapter
-     * lacks: -ERR_UNSUPPORTED, nothing changed. */
+     * lacks: -ERR_UNSUPPORTED, nothing changed. Returns when the levels are out; how long they are held is wait()'s. */
     int (*set_pins)(struct probe *p, unsigned mask, unsigned value, struct err *err);
     /* Reads pin levels; *known says which bits of *value the adapter can see. */
     int (*get_pins)(struct probe *p, unsigned *value, unsigned *known, struct err *err);
@@ -54,7 +60,8 @@ struct jtag_ops {
     int (*wait)(struct probe *p, uint64_t ns, struct err *err);
     /* The wire's own clock, monotonic, ns: host time on hardware, virtual time on a simulation. */
     uint64_t (*now_ns)(struct probe *p);
-    /* Largest batch in bits that still gives good latency; callers size their batches by it. */
+    /* Largest batch in bits that still gives good latency. A hint for callers with more to say than they
+     * need answered at once; larger batches work, too. */
     size_t (*batch_bits)(struct probe *p);
     /* Totals since open, for "wire use" figures; any pointer may be NULL. */
     void (*stats)(struct probe *p, uint64_t *tck_clocks, uint64_t *transfers, uint64_t *bytes);
