@@ -96,6 +96,16 @@ static void stop_semihosting(struct sh4_target *t)
         t->stop.syscall.arg[i] = *sh4_reg_r(t, 5 + i);
 }
 
+/* The exception is the program's own: a step ends at its handler, anything else runs on there. */
+static int to_handler(struct sh4_target *t)
+{
+    bool stepped = t->stepping && !t->step_then_go;
+    sh4_enter_handler(t);
+    if (stepped)
+        sh4_stop_is(t, STOP_STEP, SIGNAL_TRAP);
+    return stepped;
+}
+
 /* 1: a stop to report; 0: the program's own business, run on from where t now says */
 static int classify_trapa(struct sh4_target *t)
 {
@@ -121,11 +131,7 @@ static int classify_trapa(struct sh4_target *t)
         snprintf(t->stop.text, sizeof t->stop.text, "TRAPA #%u", (unsigned)number);
         return 1;
     }
-    bool stepped = t->stepping && !t->step_then_go;
-    sh4_enter_handler(t);
-    if (stepped)
-        sh4_stop_is(t, STOP_STEP, SIGNAL_TRAP);
-    return stepped;
+    return to_handler(t);
 }
 
 static int classify_user_break(struct sh4_target *t)
@@ -165,11 +171,7 @@ static int classify_exception(struct sh4_target *t)
         snprintf(t->stop.text, sizeof t->stop.text, "%s (EXPEVT %03x)", exception_name(expevt), (unsigned)expevt);
         return 1;
     }
-    bool stepped = t->stepping && !t->step_then_go;
-    sh4_enter_handler(t);
-    if (stepped)
-        sh4_stop_is(t, STOP_STEP, SIGNAL_TRAP);
-    return stepped;
+    return to_handler(t);
 }
 
 /* ASERAM is written blindly while the program runs. The first time the kernel runs it is asked what it is, and gets what

@@ -69,16 +69,21 @@ bool abs_join(struct abs_state *a, const struct abs_state *b, uint32_t lost[32],
     return changed;
 }
 
+static void const_first(struct abs_value *a, struct abs_value *b)
+{
+    struct abs_value t = *a;
+    if (b->kind != ABS_CONST)
+        return;
+    *a = *b;
+    *b = t;
+}
+
 /* Bit 28 of the result of an operation with a known mask, where only the mask decides it. */
 static struct abs_value or_values(struct abs_value a, struct abs_value b)
 {
     if (a.kind == ABS_CONST && b.kind == ABS_CONST)
         return constant(a.v | b.v, 0);
-    if (b.kind == ABS_CONST) {
-        struct abs_value t = a;
-        a = b;
-        b = t;
-    }
+    const_first(&a, &b);
     if (a.kind != ABS_CONST)
         return unknown;
     if (a.v & SR_BL)
@@ -90,11 +95,7 @@ static struct abs_value and_values(struct abs_value a, struct abs_value b)
 {
     if (a.kind == ABS_CONST && b.kind == ABS_CONST)
         return constant(a.v & b.v, 0);
-    if (b.kind == ABS_CONST) {
-        struct abs_value t = a;
-        a = b;
-        b = t;
-    }
+    const_first(&a, &b);
     if (a.kind != ABS_CONST)
         return unknown;
     if (!(a.v & SR_BL))
