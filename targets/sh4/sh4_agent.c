@@ -510,21 +510,20 @@ int sh4_agent_write_code(struct sh4_target *t, uint32_t addr, const uint16_t *in
         req[k++] = poke_request(a, addr + (uint32_t)(2 * i), a->st2, insn[i]);
     size_t stores = k;
     k += sh4_agent_coherent(t, addr, 2 * n, req + k);
-    int ret = sh4_agent_run(t, req, k, err);
+    int ret = sh4_agent_before_write(t, addr, 2 * n, err);
+    if (ret == 0)
+        ret = sh4_agent_run(t, req, k, err);
     for (size_t i = 0; ret == 0 && i < stores; i++)
         if (req[i].status)
             ret = fault(req[i].status, "write", 2, req[i].arg[0], err);
     return ret;
 }
 
-int sh4_agent_sync_caches(struct sh4_target *t, uint32_t addr, size_t len, struct err *err)
+/* O-cache lines of a range written back and dropped, many a request. */
+static int purge(struct sh4_target *t, uint32_t addr, size_t len, struct err *err)
 {
     const struct sh4_agent_layout *a = t->layout;
-    uint32_t lines[MAX_WORDS], ccr;
-    uint32_t first = addr & ~31u, n = (uint32_t)((addr + len - first + 31) / 32);
-    if (!a)
-        return err_set(err, ERR_STATE, "halt the target first", "no agent is known on the target");
-    /* More lines than the cache has: 16 KB of any memory purge all of it, but only these addresses are ours. */
+    uint32_t lines[MAX_WORDS], first = addr & ~31u, n = (uint32_t)((addr + len - first + 31) / 32);
     while (n) {
         uint32_t part = MIN(n, (uint32_t)MAX_WORDS);
         struct sh4_request req = { .routine = a->op_read - (uint32_t)a->ref_call,
@@ -536,7 +535,27 @@ int sh4_agent_sync_caches(struct sh4_target *t, uint32_t addr, size_t len, struc
         first += 32 * part;
         n -= part;
     }
-    int ret = sh4_agent_peek(t, SH4_CCR, 4, &ccr, err);
+    return 0;
+}
+
+int sh4_agent_before_write(struct sh4_target *t, uint32_t addr, size_t len, struct err *err)
+{
+    if (addr >> 29 != 5 || (addr & 0x1C000000) == 0x1C000000 || !t->layout)
+        return 0;
+    return purge(t, addr ^ 0x20000000, len, err);
+}
+
+int sh4_agent_sync_caches(struct sh4_target *t, uint32_t addr, size_t len, struct err *err)
+{
+    const struct sh4_agent_layout *a = t->layout;
+    uint32_t ccr;
+    if (!a)
+        return err_set(err, ERR_STATE, "halt the target first", "no agent is known on the target");
+    /* More lines than the cache has: 16 KB of any memory purge all of it, but only these addresses are ours. */
+    int ret = purge(t, addr, len, err);
+    if (ret < 0)
+        return ret;
+    ret = sh4_agent_peek(t, SH4_CCR, 4, &ccr, err);
     if (ret < 0)
         return ret;
     /* CCR may only be written by code that is not cached: the RAM layout's poke runs at its P2 alias. */

@@ -90,8 +90,8 @@ static int write_register(struct sh4_target *t, const struct sh4_reg_info *r, ui
                           size_t len, size_t *done, struct err *err)
 {
     unsigned bytes = r->bits / 8u;
-    if (addr % 4 || len < bytes)
-        return err_set(err, ERR_USAGE, "write the whole register", "%s is %u bits wide: %zu bytes at %08x", r->name,
+    if (addr % 4 || len < bytes || (len == 4 && bytes < 4)) /* the last one would write where no register is */
+        return err_set(err, ERR_USAGE, "write the register in its own width", "%s is %u bits wide: %zu bytes at %08x", r->name,
                        r->bits, len, addr);
     uint32_t v = get_value(buf, bytes, t->base.big_endian);
     *done = bytes;
@@ -306,7 +306,9 @@ int sh4_write_mem(struct target *target, uint64_t addr, unsigned width, const ui
         t->trace_write(t, a, copy, len);
     keep(t, t->vbr_sites, t->nvbr_sites, a, copy, len, true);
     keep(t, t->patch, t->npatches, a, copy, len, false);
-    ret = sh4_mem_write_raw(t, a, width, copy, len, err);
+    ret = sh4_agent_before_write(t, a, len, err);
+    if (ret == 0)
+        ret = sh4_mem_write_raw(t, a, width, copy, len, err);
     free(copy);
     if (ret == 0)
         sh4_image_note_written(t, a, buf, len);

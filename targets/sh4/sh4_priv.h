@@ -219,7 +219,7 @@ int sh4_agent_run(struct sh4_target *t, struct sh4_request *req, size_t n, struc
  * answered. 1: the program was let go; 0: not known (the request was damaged, or its answer). */
 int sh4_agent_go(struct sh4_target *t, struct sh4_request *go, struct sh4_request *then, size_t n, bool *stopped,
                  struct err *err);
-/* 1: the agent says it is halted and waiting; 0: it does not; <0: link failure. Two scans. */
+/* 1: the agent says it is halted and waiting; 0: it does not; <0: link failure. Three scans. */
 int sh4_agent_halted(struct sh4_target *t, struct err *err);
 /* Brings agent and host back into step after a damaged exchange. */
 int sh4_agent_resync(struct sh4_target *t, struct err *err);
@@ -245,6 +245,8 @@ size_t sh4_agent_coherent(struct sh4_target *t, uint32_t addr, size_t len, struc
 /* Puts code and data (words, at most SH4_OVERLAY_WORDS) into the agent's overlay area. *addr: where. */
 int sh4_agent_overlay(struct sh4_target *t, const uint32_t *words, size_t n, uint32_t *addr, struct err *err);
 enum { SH4_OVERLAY_WORDS = 24 };
+/* A write through P2 goes past the O-cache: a dirty line of the same memory would undo it later, so it goes out first. */
+int sh4_agent_before_write(struct sh4_target *t, uint32_t addr, size_t len, struct err *err);
 /* Writes back and drops the O-cache over a range and invalidates the whole I-cache: after loading code. */
 int sh4_agent_sync_caches(struct sh4_target *t, uint32_t addr, size_t len, struct err *err);
 

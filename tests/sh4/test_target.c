@@ -396,6 +396,56 @@ static void memory__blocks__come_back_through_every_alias(void **state)
     board_close(b);
 }
 
+/* The line is dirty in the O-cache (copy-back): what the debugger writes must not be lost, nor what it does not write. */
+static void memory__written_through_either_alias_over_a_dirty_line__is_what_the_program_reads(void **state)
+{
+    (void)state;
+    static const uint32_t aliases[] = { DATA, DATA + 0x20000000, DATA & 0x1FFFFFFF };
+    for (size_t i = 0; i < ARRAY_LEN(aliases); i++) {
+        struct board *b = board_start("sh7750", "start: mov.l r1,@r2\n mov.l r1,@(4,r2)\n a: mov.l @r2,r3\n mov.l @(4,r2),r4\n"
+                                                "e: bra e\n nop");
+        set32at(b, 0xFF00001C, 0x0000090D); /* ICE ICI OCE CB OCI */
+        set_reg(b, 1, 0x11111111);
+        set_reg(b, 2, DATA);
+        step(b);
+        step(b);
+        set32at(b, aliases[i], 0x600D600D);
+        for (int k = 0; k < 2; k++)
+            step(b);
+        assert_int_equal(get_reg(b, 3), 0x600D600D);
+        assert_int_equal(get_reg(b, 4), 0x11111111);
+        board_close(b);
+    }
+}
+
+/* A breakpoint set at one alias is met at the other, with the line of code dirty in the O-cache. */
+static void softbreak__set_at_one_alias__met_at_the_other(void **state)
+{
+    (void)state;
+    for (int way = 0; way < 2; way++) {
+        struct board *b = board_start("sh7750", "start: mov.w @r2,r3\n mov.w r3,@r2\n jmp @r1\n nop\n .align 4\n"
+                                                "l: mov #1,r5\n add #1,r0\n e: bra e\n nop");
+        uint32_t l = label(b, "l");
+        set32at(b, 0xFF00001C, 0x0000090D);
+        set_reg(b, 1, way ? l : l + 0x20000000); /* where it runs */
+        set_reg(b, 2, l);                        /* its own code, written over itself: dirty */
+        set_reg(b, 0, 0);
+        step(b);
+        step(b);
+        MUST(b, b->t->ops->insert_bp(b->t, BP_SOFT, way ? l + 0x20000000 : l, 2, &b->err));
+        cont(b);
+        struct target_stop s = wait_stop(b);
+        assert_int_equal(s.reason, STOP_SWBREAK);
+        assert_int_equal(s.pc, way ? l : l + 0x20000000);
+        cont(b);
+        keeps_running(b);
+        halt(b);
+        assert_int_equal(get_reg(b, 5), 1);
+        assert_int_equal(get_reg(b, 0), 1);
+        board_close(b);
+    }
+}
+
 static void memory__registers__are_accessed_in_their_own_width(void **state)
 {
     (void)state;
@@ -410,6 +460,7 @@ static void memory__registers__are_accessed_in_their_own_width(void **state)
     assert_int_equal(v[0], 0x34);
     MUST(b, b->t->ops->read_mem(b->t, 0x1FD00004, 0, v, 2, &b->err)); /* area 7 alias needs the TLB: no fault with AT=0 */
     assert_int_equal(b->t->ops->write_mem(b->t, 0xFFD00004, 0, v, 1, &b->err), -ERR_USAGE);
+    assert_int_equal(b->t->ops->write_mem(b->t, 0xFFD00004, 0, v, 4, &b->err), -ERR_USAGE);
     put_le32(v, 0x89ABCDEF);
     MUST(b, b->t->ops->write_mem(b->t, 0xFFD80008, 0, v, 4, &b->err)); /* TCOR0 */
     assert_int_equal(get32at(b, 0xFFD80008), 0x89ABCDEF);
@@ -946,6 +997,8 @@ int main(void)
         cmocka_unit_test(fpu__both_banks__reach_the_program),
         cmocka_unit_test(memory__any_alignment_and_length__touches_nothing_else),
         cmocka_unit_test(memory__blocks__come_back_through_every_alias),
+        cmocka_unit_test(memory__written_through_either_alias_over_a_dirty_line__is_what_the_program_reads),
+        cmocka_unit_test(softbreak__set_at_one_alias__met_at_the_other),
         cmocka_unit_test(memory__registers__are_accessed_in_their_own_width),
         cmocka_unit_test(memory__refused_by_the_target__is_a_fault_and_the_agent_lives),
         cmocka_unit_test(memory__of_a_running_target__is_a_state_error),
