@@ -318,6 +318,32 @@ class Tutorial(Folder):
         self.assert_fails(run(["report", self.write("text", "hello\n")], cwd=self.dir), 1, "neither", "--output")
         self.assert_fails(run(["report", self.path("none")], cwd=self.dir), 1, "No such file", "path")
 
+    def test_every_stop_point_ends_a_pass(self):
+        r = run(["--start", "main+8", "--stop", "GetLastNode", "--stop", "0x0C010030", "--passes", "5", "--gdb", "off", "--json"],
+                cwd=PROFEXAM)
+        self.assertEqual(r.returncode, 0, r.stderr)
+        document = json.loads(r.stdout)
+        check_identities(self, document)
+        self.assertEqual(document["passes"], 5)
+        self.assertEqual({n: h for n, h in hits(document).items() if n in ("main", "BuildList", "MallocNode", "InsertNode")},
+                         {"main": 5, "BuildList": 5, "MallocNode": 10, "InsertNode": 5})
+
+    def test_names_from_a_hostile_elf_reach_no_terminal_and_break_no_json(self):
+        with open(os.path.join(PROFEXAM, "profexam.elf"), "rb") as f:
+            elf = f.read()
+        name = b'G"\\\n\x1b[31m\xff<'
+        with open(self.path("hostile.elf"), "wb") as f:
+            f.write(elf.replace(b"\0GetLastNode\0", b"\0" + name + b"\0"))
+        args = ["--elf", self.path("hostile.elf"), "--load", "--passes", "1", "--gdb", "off", "--record", self.path("h.rec")]
+        r = run(MISSION + args + ["--json"], cwd=self.dir)
+        self.assertEqual(r.returncode, 0, r.stderr)
+        self.assertEqual(hits(json.loads(r.stdout))[name.decode(errors="replace")], 999)
+        for view in ([], ["--tree"]):
+            table = run(["report", self.path("h.rec")] + view, cwd=self.dir)
+            self.assertEqual(table.returncode, 0, table.stderr)
+            self.assertIn('G"\\??[31m?<', table.stdout)
+            self.assertNotIn("\x1b", table.stdout + table.stderr)
+
     def test_same_run_same_numbers(self):
         r = run(MISSION + ["--passes", "2", "--gdb", "off", "--json"], cwd=PROFEXAM)
         again = json.loads(r.stdout)
@@ -506,6 +532,18 @@ class Interrupts(Folder):
         self.assertGreater(without["Tick"], 50)
         self.assertGreater(filtered["Fibonacci"], 177)
         self.assertNotIn("Tick", filtered)
+
+    def test_shinobi_patches_the_named_routine_and_says_whether_that_worked(self):
+        without = self.profile(1, "--for", "20ms")
+        document = self.profile(1, "--for", "20ms", "--irq-filter", "shinobi:Tick")
+        self.assertIn("shinobi filter enabled at Tick", document["note"])
+        self.assertGreater(hits(without)["CountTick"], 0)
+        self.assertNotIn("CountTick", hits(document))
+        self.assertGreater(hits(document)["Fibonacci"], 177)
+        for routine, why in (("", "_sbInterrupt: no such symbol"), (":interrupt_entry", "SR.BL=1")):
+            document = self.profile(1, "--for", "20ms", "--irq-filter", "shinobi" + routine)
+            self.assertRegex(document["note"], "shinobi filter NOT enabled at .*" + why)
+            self.assertGreater(hits(document)["CountTick"], 0)
 
     def test_calls_of_the_program_keep_its_handler_out(self):
         counts = hits(self.profile(1 | 4, "--for", "100ms", "--irq-filter", "calls"))
