@@ -2,8 +2,9 @@
  * memory, QEMU's stub (r2d board) and gdbserver (a process of this machine), with the same client.
  *
  * usage: bench_rsp [MILLISECONDS PER ROW] [ROWS]     ROWS: letters out of "gmLWXsZ", one a row in the order below
- * The peers take turns within each row, in slices of a ROUNDS'th of the time, and the medians are printed: what else the
- * machine does then meets all of them alike. "wire" is the share of the time spent in scans of the simulated wire (with
+ * The peers take turns within each row, in slices of a ROUNDS'th of the time, so that what else the machine does meets all of
+ * them alike. Printed are the median of the slices and, behind a slash, the best one: on a busy machine slices come in two
+ * sorts, with and without a wait for a core. "wire" is the share of the time spent in scans of the simulated wire (with
  * the board behind it), "target" that in calls of the target, wire included; beside them the TCK clocks of an operation. */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -30,7 +31,7 @@
 #include "profiler/cli/worker.h"
 #include "tests/gdbstub/ram_target.h"
 
-enum { BUF = 1 << 20, TEXT_BYTES = 65536, ROUNDS = 15 };
+enum { BUF = 1 << 20, TEXT_BYTES = 65536, ROUNDS = 31 };
 enum row { ROW_G, ROW_M4, ROW_M, ROW_MW, ROW_X, ROW_STEP, ROW_BP, NROWS };
 enum column { OURS, OURS_RAM, QEMU, GDBSERVER, NCOLUMNS };
 
@@ -524,21 +525,22 @@ static void print_cell(struct result *r, enum row row, bool board)
     if (n > 0) {
         qsort(r->samples[row], n, sizeof r->samples[row][0], by_value);
         const struct sample *m = &r->samples[row][n / 2];
-        int len = snprintf(cell, sizeof cell, r->bytes[row] ? "%.1f" : "%.0f", m->value);
+        int len = snprintf(cell, sizeof cell, r->bytes[row] ? "%.1f / %.1f" : "%.0f / %.0f", m->value,
+                           r->samples[row][n - 1].value);
         if (board)
             snprintf(cell + len, sizeof cell - (size_t)len, " (target %.0f%%, wire %.0f%%, %.0f TCK)", 100 * m->target_share,
                      100 * m->wire_share, m->clocks);
         else if (r->bytes[row])
             snprintf(cell + len, sizeof cell - (size_t)len, " (%zu B)", r->bytes[row]);
     }
-    printf(board ? "  %46s" : "  %20s", cell);
+    printf(board ? "  %50s" : "  %23s", cell);
 }
 
 static void print_table(struct peer *peers, const char *rows)
 {
     printf("%-18s", "");
     for (int c = 0; c < NCOLUMNS; c++)
-        printf(c == OURS ? "  %46s" : "  %20s", column_names[c]);
+        printf(c == OURS ? "  %50s" : "  %23s", column_names[c]);
     printf("\n");
     for (int row = 0; row < NROWS; row++) {
         if (!strchr(rows, row_letters[row]))

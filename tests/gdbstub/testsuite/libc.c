@@ -183,7 +183,8 @@ int atexit(void (*f)(void)) { if (at_exit_n == 32) return -1; at_exit[at_exit_n+
 void exit(int status) { while (at_exit_n) at_exit[--at_exit_n](); _exit(status); }
 void abort(void) { _exit(134); }
 void __assert_fail(const char *e, const char *f, unsigned l, const char *fn) { (void)f; (void)l; (void)fn; puts(e); abort(); }
-unsigned sleep(unsigned s) { for (volatile unsigned i = 0; i < s * 1000; i++) ; return 0; }
+/* About a second of host time each on the simulated board: tests interrupt a sleeping program. */
+unsigned sleep(unsigned s) { for (volatile unsigned i = 0; i < s * 30000000u; i++) ; return 0; }
 int usleep(unsigned us) { for (volatile unsigned i = 0; i < us / 100; i++) ; return 0; }
 unsigned alarm(unsigned s) { (void)s; return 0; }
 long time(long *t) { if (t) *t = 0; return 0; }
