@@ -42,12 +42,18 @@ static uint8_t *out_room(struct out *o, size_t n)
     return o->buf + o->tail;
 }
 
-static void out_begin(struct out *o, char lead)
+static void out_start(struct out *o)
 {
     if (o->head == o->tail)
         o->head = o->tail = 0;
     o->start = o->tail;
     o->overflow = false;
+}
+
+/* One byte: what a packet begins with, or an acknowledgment, which is nothing more. */
+static void out_begin(struct out *o, char lead)
+{
+    out_start(o);
     uint8_t *p = out_room(o, 1);
     if (p) {
         *p = (uint8_t)lead;
@@ -71,20 +77,6 @@ static bool out_end(struct out *o)
     p[2] = (uint8_t)digits[sum & 15];
     o->tail += 3;
     return true;
-}
-
-static void out_ack(struct session *s, char c)
-{
-    struct out *o = &s->out;
-    if (o->head == o->tail)
-        o->head = o->tail = 0;
-    o->start = o->tail;
-    o->overflow = false;
-    uint8_t *p = out_room(o, 1);
-    if (p) {
-        *p = (uint8_t)c;
-        o->tail++;
-    }
 }
 
 /* ---- replies ---- */
@@ -301,7 +293,7 @@ static void dispatch(struct session *s)
 static void take_packet(struct session *s)
 {
     if (s->acks)
-        out_ack(s, '+');
+        out_begin(&s->out, '+');
     log_msg(s->stub->cfg.log, LOG_RSP, "< %.64s%s [%zu]", (char *)s->in.buf, s->in.len > 64 ? "..." : "", s->in.len);
     dispatch(s);
     if (s->acks_off_next) {
@@ -315,11 +307,7 @@ static void take_nak(struct session *s)
     if (!s->acks || s->last_len == 0 || s->resends >= MAX_RESENDS)
         return;
     s->resends++;
-    struct out *o = &s->out;
-    if (o->head == o->tail)
-        o->head = o->tail = 0;
-    o->start = o->tail;
-    o->overflow = false;
+    out_start(&s->out);
     reply_put(s, s->last, s->last_len);
 }
 
@@ -332,7 +320,7 @@ static void take_overlong(struct session *s)
 {
     struct err err;
     if (s->acks)
-        out_ack(s, '+');
+        out_begin(&s->out, '+');
     err_set(&err, ERR_USAGE, "", "packet longer than PacketSize=%x", (unsigned)GDBSTUB_PACKET_SIZE);
     reply_err(s, &err, false);
 }
@@ -346,7 +334,7 @@ static void take_item(struct session *s, enum rsp_item item)
     case RSP_BAD:
         log_msg(s->stub->cfg.log, LOG_RSP, "< packet with a wrong checksum [%zu]", s->in.len);
         if (s->acks)
-            out_ack(s, '-');
+            out_begin(&s->out, '-');
         break;
     case RSP_OVERLONG:
         take_overlong(s);
