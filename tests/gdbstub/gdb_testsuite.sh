@@ -40,8 +40,10 @@ print_table() {
     function cell(who, n) { return (who, n) in pass ? sprintf("%d/%d%s", pass[who, n], pass[who, n] + fail[who, n],
                                     how[who, n] == "cut" ? " cut" : "") : "-" }
     END { for (n in counts) { files++
-            for (w = 1; w <= 2; w++) { who = w == 1 ? "probeprof" : "qemu"; p[w] += pass[who, n]; f[w] += fail[who, n]; cut[w] += how[who, n] == "cut"
-                               clean[w] += (who, n) in pass && fail[who, n] == 0 && how[who, n] != "cut" }
+            for (w = 1; w <= 2; w++) { who = w == 1 ? "probeprof" : "qemu"
+                               if (!((who, n) in pass)) continue
+                               p[w] += pass[who, n]; f[w] += fail[who, n]; cut[w] += how[who, n] == "cut"
+                               clean[w] += fail[who, n] == 0 && how[who, n] != "cut" }
             printf "%-36s %14s %14s\n", n, cell("probeprof", n), cell("qemu", n) | "sort" }
           close("sort")
           for (n in seen) none += !(n in counts)
@@ -151,8 +153,9 @@ X
   stop_server
   for f in gdb.sum gdb.log runtest.log; do [ -f $f ] && cp $f "$run/logs/$t.${f#gdb.}"; done
   cp "$run/server.log" "$run/logs/$t.server"
-  # The log, not the summary: what was cut off is in the log only. A verdict may stand behind a prompt.
-  local verdict="(^|[^XK])%s: gdb\\.base/" from=gdb.log
+  # The summary of a file that was cut off is lost in a buffer; its log has the verdicts, some behind a prompt.
+  local verdict="^%s: " from=gdb.sum
+  [ $how = cut ] && from=gdb.log && verdict="(^|[^XK])%s: gdb\\.base/"
   [ -f $from ] || from=/dev/null
   echo "$t $(grep -aEc "${verdict/\%s/PASS}" $from) $(grep -aEc "${verdict/\%s/FAIL}" $from) $how" >"$run/results/.new"
   mv "$run/results/.new" "$run/results/$t"
