@@ -180,8 +180,6 @@ uint32_t sh4_canonical32(uint32_t addr) { return addr < 0xE0000000u ? addr & 0x1
 
 static int check(struct sh4_target *t, uint64_t addr, unsigned width, size_t len, const char *what, struct err *err)
 {
-    if (!sh4_is_halted(t, err, what))
-        return t->state == TARGET_GONE ? -ERR_NO_TARGET : -ERR_STATE;
     if (addr > 0xFFFFFFFFu || len > 0x100000000u - addr)
         return err_set(err, ERR_FAULT, "addresses have 32 bits", "%s: %zu bytes at %llx", what, len,
                        (unsigned long long)addr);
@@ -242,13 +240,9 @@ static void keep(struct sh4_target *t, struct sh4_patch *list, size_t n, uint32_
     }
 }
 
-int sh4_read_mem(struct target *target, uint64_t addr, unsigned width, uint8_t *buf, size_t len, struct err *err)
+static int read_halted(struct sh4_target *t, uint64_t addr, unsigned width, uint8_t *buf, size_t len, struct err *err)
 {
-    struct sh4_target *t = sh4_of(target);
-    int ret = check(t, addr, width, len, "read memory", err);
-    if (ret < 0 || len == 0)
-        return ret;
-    ret = sh4_mem_read_raw(t, (uint32_t)addr, width, buf, len, err);
+    int ret = sh4_mem_read_raw(t, (uint32_t)addr, width, buf, len, err);
     if (ret < 0)
         return ret;
     /* From the outside in: a breakpoint may sit on an instruction the tracer has patched already. */
@@ -257,6 +251,18 @@ int sh4_read_mem(struct target *target, uint64_t addr, unsigned width, uint8_t *
     if (t->trace_hide)
         t->trace_hide(t, (uint32_t)addr, buf, len);
     return 0;
+}
+
+int sh4_read_mem(struct target *target, uint64_t addr, unsigned width, uint8_t *buf, size_t len, struct err *err)
+{
+    struct sh4_target *t = sh4_of(target);
+    enum sh4_loan loan;
+    int ret = check(t, addr, width, len, "read memory", err);
+    if (ret == 0)
+        ret = sh4_borrow(t, &loan, "read memory", err);
+    if (ret < 0)
+        return ret;
+    return sh4_give_back(t, loan, len ? read_halted(t, addr, width, buf, len, err) : 0, err);
 }
 
 /* What was written may be code: caches are made coherent before the program runs, one range at a time. */
@@ -287,13 +293,10 @@ static int spare_agent(struct sh4_target *t, uint32_t addr, size_t len, struct e
                    addr);
 }
 
-int sh4_write_mem(struct target *target, uint64_t addr, unsigned width, const uint8_t *buf, size_t len,
-                  struct err *err)
+static int write_halted(struct sh4_target *t, uint64_t addr, unsigned width, const uint8_t *buf, size_t len,
+                        struct err *err)
 {
-    struct sh4_target *t = sh4_of(target);
-    int ret = check(t, addr, width, len, "write memory", err);
-    if (ret == 0)
-        ret = spare_agent(t, (uint32_t)addr, len, err);
+    int ret = spare_agent(t, (uint32_t)addr, len, err);
     if (ret < 0 || len == 0)
         return ret;
     uint8_t *copy = malloc(len);
@@ -315,4 +318,17 @@ int sh4_write_mem(struct target *target, uint64_t addr, unsigned width, const ui
     if (ret == 0 && a < 0xE0000000u && !is_io(a))
         ret = note_written(t, a, end, err);
     return ret;
+}
+
+int sh4_write_mem(struct target *target, uint64_t addr, unsigned width, const uint8_t *buf, size_t len,
+                  struct err *err)
+{
+    struct sh4_target *t = sh4_of(target);
+    enum sh4_loan loan;
+    int ret = check(t, addr, width, len, "write memory", err);
+    if (ret == 0)
+        ret = sh4_borrow(t, &loan, "write memory", err);
+    if (ret < 0)
+        return ret;
+    return sh4_give_back(t, loan, write_halted(t, addr, width, buf, len, err), err);
 }

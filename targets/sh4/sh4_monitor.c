@@ -24,11 +24,8 @@ static bool running(uint32_t pmcr)
 }
 
 /* A counter is cleared while stopped; it starts when the agent lets the program run (it restores PMCR last). */
-int sh4_counters_arm(struct target *target, const uint16_t code[2], struct err *err)
+static int arm_counters(struct sh4_target *t, const uint16_t code[2], struct err *err)
 {
-    struct sh4_target *t = sh4_of(target);
-    if (!sh4_is_halted(t, err, "arm counters"))
-        return -ERR_STATE;
     for (unsigned n = 0; n < 2; n++)
         if (code[n] && !event_of(code[n]))
             return err_set(err, ERR_NOT_FOUND, "probeprof events lists them", "no counter event %02x", code[n]);
@@ -47,6 +44,14 @@ int sh4_counters_arm(struct target *target, const uint16_t code[2], struct err *
     return 0;
 }
 
+int sh4_counters_arm(struct target *target, const uint16_t code[2], struct err *err)
+{
+    struct sh4_target *t = sh4_of(target);
+    enum sh4_loan loan;
+    int ret = sh4_borrow(t, &loan, "arm counters", err);
+    return ret < 0 ? ret : sh4_give_back(t, loan, arm_counters(t, code, err), err);
+}
+
 /* H, L, H again: the halves are two reads. Halted the agent holds the counters, so one try is enough. */
 static int read_counter(struct sh4_target *t, unsigned n, uint64_t *value, struct err *err)
 {
@@ -57,12 +62,9 @@ static int read_counter(struct sh4_target *t, unsigned n, uint64_t *value, struc
     return ret;
 }
 
-int sh4_counters_read(struct target *target, struct counter_values *out, struct err *err)
+static int read_counters(struct sh4_target *t, struct counter_values *out, struct err *err)
 {
-    struct sh4_target *t = sh4_of(target);
     struct counter_values v = { .code = { 0 } };
-    if (!sh4_is_halted(t, err, "read counters"))
-        return -ERR_STATE;
     for (unsigned n = 0; n < 2; n++) {
         uint32_t pmcr = t->save[n ? SH4_SAVE_PMCR2 : SH4_SAVE_PMCR1];
         int ret = read_counter(t, n, &v.value[n], err);
@@ -73,6 +75,14 @@ int sh4_counters_read(struct target *target, struct counter_values *out, struct 
     }
     *out = v;
     return 0;
+}
+
+int sh4_counters_read(struct target *target, struct counter_values *out, struct err *err)
+{
+    struct sh4_target *t = sh4_of(target);
+    enum sh4_loan loan;
+    int ret = sh4_borrow(t, &loan, "read counters", err);
+    return ret < 0 ? ret : sh4_give_back(t, loan, read_counters(t, out, err), err);
 }
 
 static int find_event(const char *text, uint16_t *code, struct err *err)
@@ -165,12 +175,9 @@ static int print_core(struct sh4_target *t, unsigned n, const struct text_sink *
     return 0;
 }
 
-static int cmd_reg(void *ctx, int argc, char **argv, const struct text_sink *out, struct err *err)
+static int show_registers(struct sh4_target *t, int argc, char **argv, const struct text_sink *out, struct err *err)
 {
-    struct sh4_target *t = ctx;
     int ret = 0;
-    if (!sh4_is_halted(t, err, "reg"))
-        return -ERR_STATE;
     for (unsigned n = 0; argc == 1 && ret == 0 && n < SH4_NREGS; n++)
         if (*sh4_target_regs[n].name)
             ret = print_core(t, n, out, err);
@@ -187,6 +194,14 @@ static int cmd_reg(void *ctx, int argc, char **argv, const struct text_sink *out
             ret = err_set(err, ERR_NOT_FOUND, "reg without a name lists the CPU's", "no register \"%s\"", argv[i]);
     }
     return ret;
+}
+
+static int cmd_reg(void *ctx, int argc, char **argv, const struct text_sink *out, struct err *err)
+{
+    struct sh4_target *t = ctx;
+    enum sh4_loan loan;
+    int ret = sh4_borrow(t, &loan, "reg", err);
+    return ret < 0 ? ret : sh4_give_back(t, loan, show_registers(t, argc, argv, out, err), err);
 }
 
 /* ---- the rest ---- */

@@ -140,6 +140,13 @@ struct sh4_target {
 
     bool crawling;         /* it "runs" with BL=1 and breakpoints: the host steps it at every poll */
     uint64_t crawl_steps;
+    bool borrowing;        /* halted for a moment only: not at the price of a handler's SPC */
+    bool by_interrupt;     /* and asked for by the H-UDI interrupt */
+    bool lending;          /* done before: our vectors stay installed, so that the interrupt can be used */
+    bool hudi_ready;       /* its priority is set */
+    bool iprc_kept;        /* and changed: */
+    uint32_t iprc_hudi;    /* what the program had there */
+    bool break_late;       /* such a halt was given up, but its interrupt may still come */
     bool was_reset;        /* found to have reset itself; it is being halted to say so */
     uint64_t reset_look_ns;
 
@@ -299,6 +306,17 @@ int sh4_reset_seen(struct sh4_target *t, struct err *err);
 /* The same after a step with BL=1 that did not come back: then the CPU runs, and t->state says so. */
 int sh4_reset_in_step(struct sh4_target *t, struct err *err);
 void sh4_stop_was_reset(struct sh4_target *t); /* halted again: the stop to report */
+/* ---- a running target, halted for a moment (sh4_borrow.c) ---- */
+bool sh4_in_agent(const struct sh4_target *t, uint32_t fetch);
+int sh4_borrow_break(struct sh4_target *t, struct err *err); /* op_halt's break while t->borrowing */
+int sh4_hudi_priority(struct sh4_target *t, struct err *err); /* halted: makes sure of it */
+int sh4_borrow_clean(struct sh4_target *t, struct err *err); /* before detach: the interrupt's priority as it was */
+enum sh4_loan { SH4_LOAN_NONE, SH4_LOAN_RUN, SH4_LOAN_CRAWL };
+/* Makes a running target halted, until sh4_give_back(); nothing to do for a halted one. -ERR_STATE while a step or a halt
+ * is under way, or SR.BL stays set. A stop of its own on the way is kept for the next poll; it stays halted then. */
+int sh4_borrow(struct sh4_target *t, enum sh4_loan *loan, const char *what, struct err *err);
+/* done: result of what was done meanwhile; returned, or else a failure to let it run. */
+int sh4_give_back(struct sh4_target *t, enum sh4_loan loan, int done, struct err *err);
 int sh4_counters_arm(struct target *t, const uint16_t code[2], struct err *err);
 int sh4_counters_read(struct target *t, struct counter_values *out, struct err *err);
 bool sh4_is_halted(struct sh4_target *t, struct err *err, const char *what);

@@ -297,6 +297,10 @@ static int settle(struct sh4_target *t, struct target_stop *stop, struct err *er
     t->step_then_go = false;
     if (ret < 0)
         return ret;
+    if (t->save[SH4_SAVE_KIND] == SH4_ENTRY_INTERRUPT && t->break_late) { /* what was given up */
+        t->break_late = false;
+        is_stop = 0;
+    }
     if (t->was_reset) {
         sh4_stop_was_reset(t);
         is_stop = 1;
@@ -321,6 +325,12 @@ static bool trace_agent_runs(const struct sh4_target *t, uint32_t fetch)
     return t->trace_vbr || ((fetch ^ t->opt.agent_ram) & 0x1FFF0000) == 0;
 }
 
+/* A break into the agent would save the agent's registers over the program's. */
+bool sh4_in_agent(const struct sh4_target *t, uint32_t fetch)
+{
+    return t->layout == &sh4_agent_ase && (fetch & 0xFF000000u) == SH4_ASERAM;
+}
+
 static int private_break(struct sh4_target *t, struct err *err)
 {
     enum { TRIES = 20, SURE = 4 };
@@ -328,21 +338,27 @@ static int private_break(struct sh4_target *t, struct err *err)
     uint32_t v[2] = { 0, 0 };
     bool patient = now(t) - t->halt_since_ns < BREAK_LIMIT_NS / 2;
     /* A break taken with BL=1 costs the running handler its SPC and SSR: wait a little for BL=0. */
+    bool blocked = true;
     for (int i = 0; i < TRIES; i++) {
         int ret = sh4_link_status(&t->link, sel, v, 2, err);
         if (ret < 0)
             return ret;
         if (patient && trace_agent_runs(t, v[1]))
             return sh4_link_command(&t->link, SH4_TI_INTERRUPT, err);
-        bool blocked = REG_GET(v[0], SH4_SR_BL) != 0;
-        if (!blocked && (i >= SURE || t->npatches || t->hooks))
+        blocked = REG_GET(v[0], SH4_SR_BL) != 0;
+        bool inside = sh4_in_agent(t, v[1]);
+        if (!blocked && !inside && (i >= SURE || t->npatches || t->hooks))
             break;
-        if (t->trace_poll && (ret = t->trace_poll(t, 0, err)) != 0) /* it may be waiting for its ring to be read */
-            return ret < 0 ? ret : 0;
+        /* It may be waiting for its ring to be read, or have met a breakpoint by itself. */
+        ret = t->trace_poll ? t->trace_poll(t, 0, err) : inside ? sh4_agent_halted(t, err) : 0;
+        if (ret)
+            return MIN(ret, 0);
         ret = link_wait(t, blocked ? 50000 : 0, err);
         if (ret < 0)
             return ret;
     }
+    if (blocked && t->borrowing)
+        return err_set(err, ERR_STATE, "try again, or halt it", "the program runs with SR.BL=1");
     return sh4_link_command(&t->link, SH4_TI_BREAK, err);
 }
 
@@ -372,6 +388,8 @@ static int ask_break(struct sh4_target *t, struct err *err)
         if (ret)
             return MIN(ret, 0);
     }
+    if (t->borrowing && t->opt.allow_private && t->leftovers_checked && !t->trace_vbr)
+        return sh4_borrow_break(t, err);
     return t->opt.allow_private ? private_break(t, err) : sh4_link_command(&t->link, SH4_TI_INTERRUPT, err);
 }
 
@@ -603,7 +621,8 @@ static int op_attach(struct target *target, struct err *err)
     struct sh4_target *t = sh4_of(target);
     log_msg(t->probe->log, LOG_TARGET, "%s: attach", t->probe->name);
     t->layout = NULL;
-    t->halt_wanted = t->stop_pending = t->stepping = t->hooks = t->loaded = t->crawling = t->was_reset = false;
+    t->halt_wanted = t->stop_pending = t->stepping = t->hooks = t->loaded = t->crawling = t->was_reset = t->break_late = false;
+    t->lending = t->hudi_ready = t->iprc_kept = false;
     t->line_addr = 0;
     t->bar_known[0] = t->bar_known[1] = t->bamr_known[0] = t->bamr_known[1] = false;
     t->vbr_patched = t->leftovers_checked = false;
@@ -646,10 +665,11 @@ static int clean_target(struct sh4_target *t, struct err *err)
 {
     int ret = end_step(t, err);
     int bad = sh4_patches_remove_all(t, err);
+    int late = sh4_borrow_clean(t, err);
     t->ubc[0].used = t->ubc[1].used = false;
     t->catch_mask = 0;
     t->semihosting = t->stop_pending = false;
-    return ret < 0 ? ret : bad;
+    return ret < 0 ? ret : bad < 0 ? bad : late;
 }
 
 static int op_detach(struct target *target, struct err *err)
@@ -664,7 +684,7 @@ static int op_detach(struct target *target, struct err *err)
             return lost(t, err_prefix(err, ret, "detach"));
     }
     /* A target that ran undisturbed is left alone: no patch, no channel, nothing to undo. */
-    bool clean = !sh4_needs_hooks(t) && !t->hooks;
+    bool clean = !sh4_needs_hooks(t) && !t->hooks && !t->iprc_kept;
     if (t->state == TARGET_RUNNING && clean) {
         t->state = TARGET_DETACHED;
         return sh4_link_command(&t->link, SH4_TI_BYPASS, err);
@@ -683,7 +703,8 @@ static int op_detach(struct target *target, struct err *err)
 static void forget_run(struct sh4_target *t)
 {
     t->halt_wanted = t->stop_pending = t->stepping = t->step_then_go = t->hooks = t->loaded = false;
-    t->crawling = t->was_reset = false;
+    t->crawling = t->was_reset = t->break_late = false;
+    t->lending = t->hudi_ready = t->iprc_kept = false;
     t->line_addr = 0;
     t->lifted = 0;
     t->prog_dbr = 0;

@@ -485,14 +485,132 @@ static void memory__refused_by_the_target__is_a_fault_and_the_agent_lives(void *
     board_close(b);
 }
 
-static void memory__of_a_running_target__is_a_state_error(void **state)
+/* ---- a running target ---- */
+
+/* Works on everything a careless halt would spoil: T, MACH, MACL, FPU, GBR, banks, memory, calls, traps. */
+#define WORK                                                                                                         \
+    "start: mova table,r0\n ldc r0,gbr\n mov.l lcount,r9\n mov #1,r8\n mov.l lx,r10\n fldi1 fr0\n fldi1 fr1\n"             \
+    "l: mov r10,r0\n shll2 r0\n shll2 r0\n xor r0,r10\n mov r10,r0\n shlr8 r0\n xor r0,r10\n addc r10,r8\n rotcl r8\n"   \
+    "mac.w @r14+,@r14+\n add #-4,r14\n dmuls.l r8,r10\n sts mach,r0\n mov.l r0,@(8,gbr)\n mov.l @(4,gbr),r0\n add #1,r0\n" \
+    "mov.l r0,@(4,gbr)\n fadd fr0,fr1\n bsr f\n mov r8,r4\n " TRAP " dt r9\n bf l\n"                                   \
+    "e: bra e\n nop\n f: rts\n xor r4,r11\n .align 2\n lcount: .long " TURNS "\n lx: .long 0x12345677\n table: .space 64\n"      \
+    ".align 2\n vbr: .space 256\n stc spc,r1\n mov.l lt,r2\n mov.l @r2,r3\n add #1,r3\n mov.l r3,@r2\n stc.l ssr,@-r15\n" \
+    "ldc.l @r15+,ssr\n ldc r1,spc\n rte\n nop\n .align 2\n lt: .long table\n"
+#define TRAP ""
+#define TURNS "20000"
+
+struct outcome { uint32_t reg[56]; uint8_t memory[512]; };
+
+static void work_to_the_end(struct board *b, struct outcome *out)
+{
+    struct target_stop s;
+    do {
+        cont(b);
+        s = wait_stop(b);
+    } while (s.reason != STOP_SWBREAK);
+    assert_int_equal(s.pc, label(b, "e"));
+    for (unsigned n = 0; n < ARRAY_LEN(out->reg); n++)
+        out->reg[n] = n == R_SSR || n == R_SPC ? 0 : get_reg(b, n);
+    MUST(b, b->t->ops->read_mem(b->t, CODE, 0, out->memory, sizeof out->memory, &b->err));
+}
+
+/* Reads until the program stops; returns how many came through while it ran. */
+static unsigned look_while_it_runs(struct board *b, unsigned *refused)
+{
+    struct target_stop s = { .reason = STOP_NONE };
+    unsigned n = 0;
+    uint32_t before = 0;
+    uint8_t v[4];
+    cont(b);
+    for (int ret = 0; ret == 0; ret = b->t->ops->poll(b->t, 30000, &s, &b->err)) {
+        ret = b->t->ops->read_mem(b->t, label(b, "table") + 4, 0, v, 4, &b->err);
+        if (ret == -ERR_STATE) {
+            (*refused)++;
+            continue;
+        }
+        must(b, ret, "read");
+        uint32_t now = get32(v, b->t->big_endian);
+        assert_true(now >= before);
+        before = now;
+        n += b->t->ops->state(b->t) == TARGET_RUNNING;
+    }
+    assert_int_equal(s.reason, STOP_SWBREAK);
+    assert_int_equal(s.pc, label(b, "e"));
+    return n;
+}
+
+static void look_changes_nothing(const char *spec, const char *program)
+{
+    struct outcome plain, looked;
+    uint64_t took[2] = { 0, 0 };
+    for (int look = 0; look < 2; look++) {
+        struct board *b = board_start(spec, program);
+        unsigned refused = 0, n = 0;
+        set_reg(b, 14, DATA);
+        MUST(b, b->t->ops->insert_bp(b->t, BP_SOFT, label(b, "e"), 2, &b->err));
+        uint64_t start = b->t->ops->now_ns(b->t);
+        if (look)
+            n = look_while_it_runs(b, &refused);
+        else
+            work_to_the_end(b, &plain);
+        took[look] = b->t->ops->now_ns(b->t) - start;
+        if (look) {
+            print_message("  %s: %u reads while it ran, %u refused; each held it %llu ns\n", spec, n, refused,
+                          (unsigned long long)((took[1] - took[0]) / n));
+            assert_true(n > 100);
+            work_to_the_end(b, &looked);
+        }
+        board_close(b);
+    }
+    assert_memory_equal(&plain, &looked, sizeof plain);
+}
+
+static void memory__of_a_running_target__is_read_and_the_program_ends_the_same(void **state)
+{
+    (void)state;
+    look_changes_nothing("sh7750", WORK);
+    look_changes_nothing("sh7750,be", WORK);
+}
+
+#undef TRAP
+#undef TURNS
+#define TRAP "trapa #5\n"
+#define TURNS "12000"
+
+/* A good part of this program runs with SR.BL=1, where a halt would cost it its SPC. */
+static void memory__of_a_running_target_full_of_exceptions__is_read_and_it_ends_the_same(void **state)
+{
+    (void)state;
+    look_changes_nothing("sh7750", WORK);
+    look_changes_nothing("sh7750,be", WORK);
+}
+
+static void memory__of_a_running_target_without_breakpoints__is_read_and_left_clean(void **state)
 {
     (void)state;
     struct board *b = board_start("sh7750", COUNT_LOOP);
     uint8_t v[4];
+    struct counter_values c[2];
+    MUST(b, b->t->ops->counters_arm(b->t, (uint16_t[2]){ 0x23, 0x13 }, &b->err));
     cont(b);
-    assert_int_equal(b->t->ops->read_mem(b->t, CODE, 0, v, 4, &b->err), -ERR_STATE);
-    assert_string_not_equal(b->err.hint, "");
+    for (int i = 0; i < 10; i++) {
+        keeps_running(b);
+        MUST(b, b->t->ops->read_mem(b->t, CODE, 0, v, 2, &b->err));
+        assert_memory_equal(v, b->prog.code, 2);
+        assert_int_equal(b->t->ops->state(b->t), TARGET_RUNNING);
+        MUST(b, b->t->ops->counters_read(b->t, &c[i % 2], &b->err));
+        if (i)
+            assert_true(c[i % 2].value[0] > c[(i + 1) % 2].value[0]);
+    }
+    put32(v, 0xCAFE0001, b->t->big_endian);
+    MUST(b, b->t->ops->write_mem(b->t, DATA, 0, v, 4, &b->err));
+    MUST(b, b->t->ops->detach(b->t, &b->err));
+    MUST(b, b->t->ops->attach(b->t, &b->err));
+    halt(b);
+    assert_int_equal(get32at(b, DATA), 0xCAFE0001);
+    assert_int_equal(get_reg(b, R_VBR), 0);
+    assert_int_equal(get_reg(b, R_DBR), 0);
+    assert_int_equal(get32at(b, 0xFFD0000C) & 15, 0);
     board_close(b);
 }
 
@@ -1001,7 +1119,9 @@ int main(void)
         cmocka_unit_test(softbreak__set_at_one_alias__met_at_the_other),
         cmocka_unit_test(memory__registers__are_accessed_in_their_own_width),
         cmocka_unit_test(memory__refused_by_the_target__is_a_fault_and_the_agent_lives),
-        cmocka_unit_test(memory__of_a_running_target__is_a_state_error),
+        cmocka_unit_test(memory__of_a_running_target__is_read_and_the_program_ends_the_same),
+        cmocka_unit_test(memory__of_a_running_target_full_of_exceptions__is_read_and_it_ends_the_same),
+        cmocka_unit_test(memory__of_a_running_target_without_breakpoints__is_read_and_left_clean),
         cmocka_unit_test(softbreak__hit_resumed_and_hit_again__counts_every_turn),
         cmocka_unit_test(softbreak__code_in_both_caches__is_seen_by_fetch),
         cmocka_unit_test(softbreak__memory__shows_and_keeps_the_programs_bytes),

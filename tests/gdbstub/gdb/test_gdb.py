@@ -207,6 +207,32 @@ def ctrl_c(probeprof):
         board.close()
 
 
+def read_while_running(probeprof):
+    """Memory, counters and variables of a program that runs on."""
+    board, gdb = Board(probeprof), Gdb()
+    try:
+        gdb.command("set non-stop on")
+        gdb.command("target remote " + board.socket)
+        gdb.send("interrupt")
+        gdb.wait("stopped")
+        for line in ("load", "monitor perf arm elapsed-time", "break main", "continue", "set var asked = 1", "delete", "continue &"):
+            gdb.command(line)
+        counts = [int(re.search(r"= (\d+)", gdb.command("print counter")).group(1)) for _ in range(5)]
+        perf = [int(re.search(r"program runs: (\d+)", gdb.command("monitor perf")).group(1)) for _ in range(2)]
+        if not 0 < counts[1] < counts[3] < counts[4] or not perf[0] < perf[1]:
+            raise RuntimeError("the program does not run on: %r %r" % (counts, perf))
+        gdb.command("set var asked = 7")
+        text = gdb.command("print asked") + gdb.command("monitor reg TCNT0") + gdb.command("info threads")
+        missing = in_order(text, [r"= 7", r"TCNT0", r"running"])
+        if missing:
+            raise RuntimeError("no %r, in this order, in:\n%s" % (missing, text))
+        gdb.command("interrupt")
+        gdb.wait("stopped|SIGINT|signal 0")
+    finally:
+        gdb.close()
+        board.close()
+
+
 def extended(probeprof):
     """run starts the program anew, as often as wanted."""
     board, gdb = Board(probeprof, "--elf", ELF), Gdb()
@@ -354,7 +380,8 @@ def main():
     cases = [(name, lambda c=c, p=p: scripted(probeprof, c, p)) for name, c, p in CASES]
     cases += [("Ctrl-C", lambda: ctrl_c(probeprof)), ("a CPU that does not halt", lambda: no_halt(probeprof)), ("two GDBs", lambda: two_gdbs(probeprof)),
               ("extended-remote: run, kill, run", lambda: extended(probeprof)), ("start, kill, attach", lambda: start_and_kill(probeprof)),
-              ("non-stop", lambda: non_stop(probeprof)), ("file I/O", lambda: file_io(probeprof))]
+              ("non-stop", lambda: non_stop(probeprof)), ("file I/O", lambda: file_io(probeprof)),
+              ("reading while it runs", lambda: read_while_running(probeprof))]
     for name, run in cases:
         if wanted and name not in wanted:
             continue
