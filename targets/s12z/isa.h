@@ -57,7 +57,7 @@ struct s12z_operand {
 };
 
 /* How an instruction moves the PC. */
-enum s12z_flow {
+enum s12z_way {
     S12Z_FLOW_NEXT,     /* falls through (also SWI-free stops: BGND, WAI, STOP) */
     S12Z_FLOW_BRANCH,   /* conditional: to target or on */
     S12Z_FLOW_JUMP,     /* always to target: BRA, JMP with a static address */
@@ -73,7 +73,7 @@ enum { S12Z_MAX_LENGTH = 11, S12Z_MAX_OPERANDS = 3 };
 struct s12z_insn {
     uint8_t op;       /* enum s12z_op */
     uint8_t length;   /* bytes */
-    uint8_t flow;     /* enum s12z_flow */
+    uint8_t flow;     /* enum s12z_way */
     uint8_t bytes;    /* size suffix of the operation, 0 if its registers imply it */
     uint8_t cond;     /* DB, TB: condition 0 NE, 1 EQ, 2 PL, 3 MI, 4 GT, 5 LE, 6-7 undefined */
     uint8_t nopr;
@@ -95,5 +95,10 @@ int s12z_decode(const uint8_t *code, size_t avail, uint32_t pc, struct s12z_insn
 /* s12z_format - an instruction as text, in the notation of GNU objdump: "mov.w #1219, (14,s)"; branches as "bra *+572"
  * buf  size bytes (64 hold every instruction); always terminated, cut if too small. Returns the length written. */
 int s12z_format(const struct s12z_insn *i, uint32_t pc, char *buf, size_t size);
+
+/* s12z_cycles - core clocks an instruction takes (the bus clock is half of it); a conditional branch that is taken S12Z_TAKEN_CYCLES
+ * more, an interrupt S12Z_EXCEPTION_CYCLES. The whole table is an assumption: docs/unverified.md. */
+unsigned s12z_cycles(const struct s12z_insn *i);
+enum { S12Z_TAKEN_CYCLES = 2, S12Z_EXCEPTION_CYCLES = 12 };
 
 #endif

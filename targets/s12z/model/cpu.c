@@ -127,7 +127,7 @@ static bool decode(struct s12z_cpu *c, uint32_t pc, struct cpu_insn *u)
     }
     u->pc = pc;
     u->next = (pc + u->i.length) & ADDRESS;
-    u->cycles = cpu_cycles(&u->i);
+    u->cycles = s12z_cycles(&u->i);
     u->fn = cpu_handler(&u->i);
     return true;
 }
@@ -186,7 +186,7 @@ void cpu_exception(struct s12z_cpu *c, unsigned vector, int level)
         system |= CCW_X;
     c->system = system;
     c->r[S12Z_P] = cpu_load(c, intc_vector_address(board_intc(c->board), vector), 4) & ADDRESS;
-    c->cycles += CPU_EXCEPTION_CYCLES;
+    c->cycles += S12Z_EXCEPTION_CYCLES;
     c->attention = true;
     if (c->watch_cof)
         cpu_cof(c, COF_VECTOR, true, from, c->r[S12Z_P], vector);
@@ -201,7 +201,7 @@ static void machine_exception(struct s12z_cpu *c)
     c->system = (uint16_t)((c->system & ~CCW_U) | CCW_I | CCW_X);
     c->r[S12Z_P] = cpu_load(c, intc_vector_address(board_intc(c->board), VEC_MACHINE), 4) & ADDRESS;
     c->fault = false;
-    c->cycles += CPU_EXCEPTION_CYCLES;
+    c->cycles += S12Z_EXCEPTION_CYCLES;
     if (c->watch_cof)
         cpu_cof(c, COF_VECTOR, true, from, c->r[S12Z_P], VEC_MACHINE);
 }

@@ -25,7 +25,7 @@ typedef void cpu_fn(struct s12z_cpu *c, const struct cpu_insn *i);
 struct cpu_insn {
     cpu_fn *fn; /* NULL: nothing decoded here */
     uint32_t pc, next;
-    uint32_t cycles; /* core clocks; taken branches add CPU_TAKEN_CYCLES */
+    uint32_t cycles; /* core clocks; taken branches add S12Z_TAKEN_CYCLES */
     struct s12z_insn i;
     uint64_t executed, taken; /* since power-on: the tests' own counts, apart from all trace */
 };
@@ -87,8 +87,6 @@ void cpu_count(const struct s12z_cpu *c, uint32_t pc, uint64_t *executed, uint64
 
 /* ---- between the files of the CPU ---- */
 cpu_fn *cpu_handler(const struct s12z_insn *i);   /* exec*.c */
-unsigned cpu_cycles(const struct s12z_insn *i);   /* cpu_cycles.c */
-enum { CPU_TAKEN_CYCLES = 2, CPU_EXCEPTION_CYCLES = 12 };
 
 uint32_t cpu_load(struct s12z_cpu *c, uint32_t addr, unsigned bytes);           /* slow path included */
 void cpu_store(struct s12z_cpu *c, uint32_t addr, unsigned bytes, uint32_t v);

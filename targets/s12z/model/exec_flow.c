@@ -11,7 +11,7 @@ static inline void branch(struct s12z_cpu *c, const struct cpu_insn *u, bool tak
 {
     if (taken) {
         c->r[S12Z_P] = u->i.target;
-        c->cycles += CPU_TAKEN_CYCLES;
+        c->cycles += S12Z_TAKEN_CYCLES;
         ((struct cpu_insn *)u)->taken++;
     }
     if (__builtin_expect(c->watch_cof, 0))

@@ -1,7 +1,7 @@
 /* Core clocks per instruction. No readable source gives them (reference/s12z.md 4.7): every figure here is an assumption,
  * listed in docs/unverified.md, and nothing but virtual time depends on it. */
 #include "probe/base/util.h"
-#include "targets/s12z/model/cpu.h"
+#include "targets/s12z/isa.h"
 
 static const struct { uint8_t op, cycles; } base[] = {
     { S12Z_OP_BSR, 3 },  { S12Z_OP_JSR, 3 },  { S12Z_OP_RTS, 4 },  { S12Z_OP_RTI, 12 },   { S12Z_OP_SWI, 12 }, { S12Z_OP_SYS, 12 },
@@ -19,7 +19,7 @@ static unsigned operand_cycles(const struct s12z_operand *o)
     return 1 + (o->index != S12Z_NOREG ? 1 : 0) + (o->indirect ? 2 : 0) + (o->bytes > 2 ? 1 : 0);
 }
 
-unsigned cpu_cycles(const struct s12z_insn *i)
+unsigned s12z_cycles(const struct s12z_insn *i)
 {
     unsigned n = 1;
     for (size_t k = 0; k < ARRAY_LEN(base); k++)

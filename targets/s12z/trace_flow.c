@@ -1,0 +1,679 @@
+#include "targets/s12z/trace_flow.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "probe/base/util.h"
+#include "targets/s12z/isa.h"
+
+enum {
+    PAGE_BITS = 12, PAGE = 1 << PAGE_BITS, PAGES = 1 << (24 - PAGE_BITS), ADDRESS = 0xFFFFFF,
+    MAX_PATH = 4096,     /* instructions of one node; more without a traced one is an endless loop */
+    MAX_PENDING = 64,    /* nested interrupts */
+    SHADOW = 256         /* return addresses remembered */
+};
+/* Node numbers as stored: slow ones need more than a step (unknown yet, or with static calls inside). */
+enum { SLOW = 0x80000000u, UNKNOWN = 0xFFFFFFFFu };
+static const uint64_t FOLD_AT = 0x40000000; /* branches until the 32-bit counts go into the 64-bit ones */
+
+enum end {
+    END_BRANCH,
+    END_JUMP,    /* indirect JMP */
+    END_CALL,    /* indirect JSR */
+    END_RETURN,
+    END_RTI,
+    END_TRAP,    /* SWI, SYS, TRAP, SPARE */
+    END_LOOP,    /* never ends by itself: only an interrupt leaves it */
+    END_OUTSIDE  /* leaves the image: wrong ELF, or code made at run time */
+};
+
+/* What the inner loop needs; weight: core cycles in the low half, instructions in the high one. */
+struct node {
+    uint32_t next[2];
+    uint32_t count[2];
+    uint64_t weight[2];
+};
+
+struct segment { uint32_t low, high; };
+struct static_call { uint32_t pc, target, back; };
+
+struct node_info {
+    uint32_t start, end_pc, fall; /* end_pc: of the ending instruction; fall: behind it */
+    uint32_t target;              /* END_BRANCH */
+    uint32_t segment, nsegments;  /* into segments[] */
+    uint32_t call, ncalls;        /* into calls[] */
+    uint8_t end, op;
+    uint64_t count[2];            /* folded: [1] taken; other ends use [0] */
+    uint64_t entered;             /* by other ways than a branch bit */
+    uint64_t aborted;             /* left in the middle: session end, or an RTI that went elsewhere */
+};
+
+struct page {
+    uint8_t bytes[PAGE];
+    uint8_t present[PAGE / 8];
+    uint32_t node[PAGE]; /* number + 1 of the node that starts here; 0: none yet */
+};
+
+struct pending {
+    uint32_t node;      /* UNKNOWN: resume at pc */
+    uint32_t pc;
+};
+
+struct s12z_flow {
+    struct s12z_settings settings;
+    s12z_flow_event *event;
+    void *ctx;
+    uint16_t ivbr;
+    struct page *page[PAGES];
+    struct node *nodes;
+    struct node_info *info;
+    struct segment *segments;
+    struct static_call *calls;
+    size_t nnodes, cap_nodes, nsegments, cap_segments, ncalls, cap_calls;
+    uint32_t at; /* node under way; UNKNOWN: not synchronised */
+    bool synced, session;
+    struct pending pending[MAX_PENDING];
+    unsigned npending;
+    uint32_t shadow[SHADOW];
+    uint64_t nshadow;
+    uint64_t since_fold;
+    struct s12z_flow_totals totals;
+};
+
+/* ---- memory image ---- */
+
+static bool put_byte(struct s12z_flow *f, uint32_t addr, uint8_t v)
+{
+    struct page **p = &f->page[addr >> PAGE_BITS];
+    if (!*p && !(*p = calloc(1, sizeof **p)))
+        return false;
+    (*p)->bytes[addr % PAGE] = v;
+    (*p)->present[addr % PAGE / 8] |= (uint8_t)(1u << addr % 8);
+    return true;
+}
+
+/* Up to n bytes at addr; returns how many the image has in a row. */
+static size_t get_bytes(const struct s12z_flow *f, uint32_t addr, uint8_t *out, size_t n)
+{
+    size_t k = 0;
+    for (; k < n; k++) {
+        uint32_t a = (addr + (uint32_t)k) & ADDRESS;
+        const struct page *p = f->page[a >> PAGE_BITS];
+        if (!p || !(p->present[a % PAGE / 8] >> a % 8 & 1))
+            break;
+        out[k] = p->bytes[a % PAGE];
+    }
+    return k;
+}
+
+static bool copy_image(struct s12z_flow *f, const struct image *im)
+{
+    for (size_t s = 0; s < im->nsections; s++)
+        for (uint64_t k = 0; im->sections[s].data && k < im->sections[s].size; k++)
+            if (!put_byte(f, (uint32_t)(im->sections[s].addr + k) & ADDRESS, im->sections[s].data[k]))
+                return false;
+    return true;
+}
+
+static bool decode(const struct s12z_flow *f, uint32_t pc, struct s12z_insn *i)
+{
+    uint8_t code[S12Z_MAX_LENGTH];
+    return s12z_decode(code, get_bytes(f, pc, code, sizeof code), pc, i) > 0;
+}
+
+/* ---- building nodes ---- */
+
+static int room(void **array, size_t *cap, size_t used, size_t size)
+{
+    if (used < *cap)
+        return 0;
+    size_t more = *cap ? 2 * *cap : 256;
+    void *p = realloc(*array, more * size);
+    if (!p)
+        return -ERR_NOMEM;
+    *array = p;
+    *cap = more;
+    return 0;
+}
+#define ROOM(f, array, used, cap) room((void **)&(f)->array, &(f)->cap, (f)->used, sizeof *(f)->array)
+
+static int add_segment(struct s12z_flow *f, struct node_info *n, uint32_t low, uint32_t high)
+{
+    if (low == high)
+        return 0;
+    if (ROOM(f, segments, nsegments, cap_segments) < 0)
+        return -ERR_NOMEM;
+    f->segments[f->nsegments++] = (struct segment){ low, high };
+    n->nsegments++;
+    return 0;
+}
+
+static int add_call(struct s12z_flow *f, struct node_info *n, uint32_t pc, uint32_t target, uint32_t back)
+{
+    if (ROOM(f, calls, ncalls, cap_calls) < 0)
+        return -ERR_NOMEM;
+    f->calls[f->ncalls++] = (struct static_call){ pc, target, back };
+    n->ncalls++;
+    return 0;
+}
+
+/* Whether an instruction needs the trace to go on, and as what; END_LOOP stands for "goes on by itself". */
+static enum end end_of(const struct s12z_flow *f, const struct s12z_insn *i)
+{
+    const struct s12z_settings *s = &f->settings;
+    switch ((enum s12z_way)i->flow) {
+    case S12Z_FLOW_BRANCH: return END_BRANCH;
+    case S12Z_FLOW_JUMP_IND: return END_JUMP;
+    case S12Z_FLOW_CALL_IND: return END_CALL;
+    case S12Z_FLOW_RETURN: return END_RETURN;
+    case S12Z_FLOW_RTI: return END_RTI;
+    case S12Z_FLOW_TRAP: return END_TRAP;
+    case S12Z_FLOW_JUMP: return i->general && s->static_operand_is_indirect ? END_JUMP : END_LOOP;
+    case S12Z_FLOW_CALL: return i->general && s->static_operand_is_indirect ? END_CALL : END_LOOP;
+    case S12Z_FLOW_NEXT: break;
+    }
+    return END_LOOP;
+}
+
+static bool in_path(const struct s12z_flow *f, const struct node_info *n, uint32_t pc)
+{
+    for (uint32_t k = 0; k < n->nsegments; k++)
+        if (pc >= f->segments[n->segment + k].low && pc < f->segments[n->segment + k].high)
+            return true;
+    return false;
+}
+
+/* Follows the code from n->start; *weight: of everything up to and with the end. */
+static int walk_path(struct s12z_flow *f, struct node_info *n, uint64_t *weight)
+{
+    uint32_t pc = n->start, low = pc;
+    struct s12z_insn i;
+    *weight = 0;
+    for (unsigned steps = 0; steps < MAX_PATH; steps++) {
+        if ((steps && pc == low && in_path(f, n, pc)) || !decode(f, pc, &i)) {
+            n->end = steps && pc == low && in_path(f, n, pc) ? END_LOOP : END_OUTSIDE;
+            n->end_pc = n->fall = pc;
+            return add_segment(f, n, low, pc);
+        }
+        uint32_t behind = (pc + i.length) & ADDRESS;
+        enum end end = end_of(f, &i);
+        *weight += (uint64_t)1 << 32 | s12z_cycles(&i);
+        if (end != END_LOOP) {
+            *n = (struct node_info){ .start = n->start, .end_pc = pc, .fall = behind, .target = i.target, .segment = n->segment,
+                                     .nsegments = n->nsegments, .call = n->call, .ncalls = n->ncalls, .end = end, .op = i.op };
+            return add_segment(f, n, low, behind);
+        }
+        bool away = i.flow == S12Z_FLOW_JUMP || i.flow == S12Z_FLOW_CALL;
+        if (i.flow == S12Z_FLOW_CALL && add_call(f, n, pc, i.target, behind) < 0)
+            return -ERR_NOMEM;
+        if (away && add_segment(f, n, low, behind) < 0)
+            return -ERR_NOMEM;
+        pc = away ? i.target : behind;
+        low = away ? pc : low;
+    }
+    n->end = END_LOOP;
+    n->end_pc = n->fall = pc;
+    return add_segment(f, n, low, pc);
+}
+
+static int new_node(struct s12z_flow *f, uint32_t pc, uint32_t *number)
+{
+    size_t cap = f->cap_nodes;
+    if (room((void **)&f->nodes, &cap, f->nnodes, sizeof *f->nodes) < 0
+        || ROOM(f, info, nnodes, cap_nodes) < 0)
+        return -ERR_NOMEM;
+    struct node_info n = { .start = pc, .segment = (uint32_t)f->nsegments, .call = (uint32_t)f->ncalls };
+    uint64_t weight;
+    if (walk_path(f, &n, &weight) < 0)
+        return -ERR_NOMEM;
+    f->info[f->nnodes] = n;
+    f->nodes[f->nnodes] = (struct node){ .next = { UNKNOWN, UNKNOWN }, .weight = { weight, weight + S12Z_TAKEN_CYCLES } };
+    *number = (uint32_t)f->nnodes++;
+    return 0;
+}
+
+/* The node at pc as inner loop number: with SLOW where it holds calls or does not end in a branch. */
+static int node_at(struct s12z_flow *f, uint32_t pc, uint32_t *out)
+{
+    struct page **p = &f->page[(pc &= ADDRESS) >> PAGE_BITS];
+    if (!*p && !(*p = calloc(1, sizeof **p)))
+        return -ERR_NOMEM;
+    uint32_t number = (*p)->node[pc % PAGE];
+    if (!number) {
+        if (new_node(f, pc, &number) < 0)
+            return -ERR_NOMEM;
+        (*p)->node[pc % PAGE] = ++number;
+    }
+    number--;
+    *out = number | (f->info[number].ncalls || f->info[number].end != END_BRANCH ? SLOW : 0);
+    return 0;
+}
+
+/* ---- walking ---- */
+
+static struct node_info *current(struct s12z_flow *f) { return &f->info[f->at & ~SLOW]; }
+
+static void emit(struct s12z_flow *f, enum event_kind kind, uint32_t pc, bool has_pc, uint32_t target, bool has_target, unsigned vector)
+{
+    struct event e = { .kind = (uint8_t)kind, .pc = pc, .target = target, .vector = (uint16_t)vector,
+                       .flags = (has_pc ? EVENT_HAS_PC : 0u) | (has_target ? EVENT_HAS_TARGET : 0u) };
+    if (f->event)
+        f->event(f->ctx, &e);
+}
+
+static void pushed(struct s12z_flow *f, uint32_t back)
+{
+    f->shadow[f->nshadow++ % SHADOW] = back;
+    f->totals.calls++;
+}
+
+static void popped(struct s12z_flow *f, uint32_t to)
+{
+    if (f->nshadow && f->shadow[(f->nshadow - 1) % SHADOW] == to)
+        f->nshadow--;
+    else
+        f->totals.returns_astray++;
+}
+
+/* The static calls of the node just completed. */
+static void emit_calls(struct s12z_flow *f, const struct node_info *n)
+{
+    for (uint32_t k = 0; k < n->ncalls; k++) {
+        const struct static_call *c = &f->calls[n->call + k];
+        pushed(f, c->back);
+        emit(f, EVENT_CALL, c->pc, true, c->target, true, 0);
+    }
+}
+
+static void add_weight(struct s12z_flow *f, uint64_t weight)
+{
+    f->totals.core_cycles += weight & 0xFFFFFFFF;
+    f->totals.instructions += weight >> 32;
+}
+
+static int refuse(struct s12z_flow *f, const char *why, struct err *err)
+{
+    uint32_t pc = f->at == UNKNOWN ? 0 : current(f)->start, end = f->at == UNKNOWN ? 0 : current(f)->end_pc;
+    f->totals.resyncs++;
+    s12z_flow_lost(f);
+    return err_set(err, ERR_FORMAT, "check that this ELF is the program that was traced; lines may also be missing here",
+                   "trace does not fit the program at %06X..%06X: %s", pc, end, why);
+}
+
+/* A node that needs more than a step: its successor is not known yet, or it holds calls. */
+static int slow_bit(struct s12z_flow *f, unsigned bit, struct err *err)
+{
+    struct node_info *n = current(f);
+    uint32_t number = f->at & ~SLOW, next;
+    if (n->end != END_BRANCH)
+        return refuse(f, "a branch outcome where no branch is", err);
+    emit_calls(f, n);
+    if (f->nodes[number].next[bit] == UNKNOWN) {
+        if (node_at(f, bit ? n->target : n->fall, &next) < 0)
+            return err_set(err, ERR_NOMEM, "", "out of memory");
+        f->nodes[number].next[bit] = next;
+    }
+    f->nodes[number].count[bit]++;
+    add_weight(f, f->nodes[number].weight[bit]);
+    f->at = f->nodes[number].next[bit];
+    return 0;
+}
+
+static void fold(struct s12z_flow *f)
+{
+    for (size_t k = 0; k < f->nnodes; k++)
+        for (unsigned b = 0; b < 2; b++) {
+            f->info[k].count[b] += f->nodes[k].count[b];
+            f->nodes[k].count[b] = 0;
+        }
+    f->since_fold = 0;
+}
+
+static int take_branches(struct s12z_flow *f, uint32_t bits, unsigned n, struct err *err)
+{
+    uint32_t at = f->at;
+    uint64_t acc = 0;
+    f->totals.branches += n;
+    f->totals.taken += (unsigned)__builtin_popcount(bits);
+    if ((f->since_fold += n) > FOLD_AT)
+        fold(f);
+    while (n-- > 0) {
+        unsigned bit = bits >> n & 1;
+        if (__builtin_expect(!(at & SLOW), 1)) {
+            struct node *node = &f->nodes[at];
+            uint32_t next = node->next[bit];
+            if (__builtin_expect(next != UNKNOWN, 1)) {
+                node->count[bit]++;
+                acc += node->weight[bit];
+                at = next;
+                continue;
+            }
+        }
+        add_weight(f, acc);
+        acc = 0;
+        f->at = at;
+        int ret = slow_bit(f, bit, err);
+        if (ret < 0)
+            return ret;
+        at = f->at;
+    }
+    add_weight(f, acc);
+    f->at = at;
+    return 0;
+}
+
+static int go_to(struct s12z_flow *f, uint32_t pc, struct err *err)
+{
+    if (node_at(f, pc, &f->at) < 0)
+        return err_set(err, ERR_NOMEM, "", "out of memory");
+    current(f)->entered++;
+    return 0;
+}
+
+/* Completes a node that ends otherwise than by a branch. */
+static void complete(struct s12z_flow *f, struct node_info *n)
+{
+    emit_calls(f, n);
+    n->count[0]++;
+    add_weight(f, f->nodes[f->at & ~SLOW].weight[0]);
+}
+
+/* ---- interrupts ---- */
+
+static void push_pending(struct s12z_flow *f, uint32_t node, uint32_t pc)
+{
+    if (f->npending == MAX_PENDING) { /* the oldest will not be missed: its RTI resumes by address */
+        memmove(f->pending, f->pending + 1, sizeof f->pending - sizeof f->pending[0]);
+        f->npending--;
+    }
+    f->pending[f->npending++] = (struct pending){ node, pc };
+}
+
+/* The RTI gave the interrupted address: the node goes on there, as if nothing had been. */
+static int resume(struct s12z_flow *f, uint32_t dest, struct err *err)
+{
+    struct pending p = { UNKNOWN, 0 };
+    if (f->npending)
+        p = f->pending[--f->npending];
+    if (p.node == UNKNOWN)
+        return go_to(f, dest, err);
+    struct node_info *n = &f->info[p.node & ~SLOW];
+    if (in_path(f, n, dest) || (n->end == END_LOOP && dest == n->end_pc)) {
+        f->at = p.node;
+        return 0;
+    }
+    n->aborted++;
+    f->totals.cut++;
+    return go_to(f, dest, err);
+}
+
+static uint32_t handler_of(const struct s12z_flow *f, unsigned byte, bool *known)
+{
+    uint8_t v[4];
+    uint32_t at = (((uint32_t)f->ivbr & 0xFFFE) << 8) + 2 * byte;
+    *known = get_bytes(f, at & ADDRESS, v, sizeof v) == sizeof v;
+    return (uint32_t)v[1] << 16 | (uint32_t)v[2] << 8 | v[3];
+}
+
+/* Vector bytes of the software exceptions (reference/s12z.md 2.11). */
+static bool is_own_trap(const struct node_info *n, unsigned byte)
+{
+    static const struct { uint8_t op, byte; } rows[] = { { S12Z_OP_SWI, 0xF8 }, { S12Z_OP_SYS, 0xF6 }, { S12Z_OP_TRAP, 0xFA }, { S12Z_OP_SPARE, 0xFC } };
+    for (size_t k = 0; k < ARRAY_LEN(rows) && n->end == END_TRAP; k++)
+        if (rows[k].op == n->op && rows[k].byte == byte)
+            return true;
+    return false;
+}
+
+static int vector_line(struct s12z_flow *f, unsigned byte, struct err *err)
+{
+    struct node_info *n = current(f);
+    bool known, soft = is_own_trap(n, byte);
+    uint32_t handler = handler_of(f, byte, &known);
+    unsigned number = (0xFEu - byte) / 2;
+    if (!known)
+        return refuse(f, "the image has no vector table there (is IVBR right?)", err);
+    if (soft) {
+        complete(f, n);
+        push_pending(f, UNKNOWN, n->fall);
+        emit(f, EVENT_EXCEPTION, n->end_pc, true, handler, true, number);
+    } else {
+        push_pending(f, f->at, n->start);
+        f->totals.interrupts++;
+        emit(f, EVENT_INTERRUPT, n->start, false, handler, true, number);
+    }
+    return go_to(f, handler, err);
+}
+
+static int address_line(struct s12z_flow *f, uint32_t dest, struct err *err)
+{
+    struct node_info *n = current(f);
+    uint32_t pc = n->end_pc, back = n->fall;
+    enum end end = n->end;
+    if (end != END_JUMP && end != END_CALL && end != END_RETURN && end != END_RTI)
+        return refuse(f, "a destination where no indirect jump or return is", err);
+    complete(f, n);
+    if (end == END_RTI) {
+        emit(f, EVENT_RTE, pc, true, dest, true, 0);
+        return resume(f, dest, err);
+    }
+    if (end == END_CALL)
+        pushed(f, back);
+    else if (end == END_RETURN)
+        popped(f, dest);
+    emit(f, end == END_CALL ? EVENT_CALL : end == END_RETURN ? EVENT_RETURN : EVENT_JUMP, pc, true, dest, true, 0);
+    return go_to(f, dest, err);
+}
+
+/* The session is over: the node under way was begun and not seen to end. */
+static void cut(struct s12z_flow *f)
+{
+    if (f->at != UNKNOWN) {
+        current(f)->aborted++;
+        f->totals.cut++;
+    }
+    for (unsigned k = 0; k < f->npending; k++)
+        if (f->pending[k].node != UNKNOWN) {
+            f->info[f->pending[k].node & ~SLOW].aborted++;
+            f->totals.cut++;
+        }
+    f->npending = 0;
+    f->nshadow = 0;
+    f->at = UNKNOWN;
+    f->synced = false;
+}
+
+static int start_line(struct s12z_flow *f, uint32_t pc, struct err *err)
+{
+    if (f->synced)
+        cut(f); /* a session that never said it ended */
+    int ret = go_to(f, pc, err);
+    f->synced = ret == 0;
+    if (ret == 0)
+        emit(f, EVENT_START, pc, true, 0, false, 0);
+    return ret;
+}
+
+/* Out of step: a line that gives an address brings it back, whatever came before is lost. */
+static int resynchronise(struct s12z_flow *f, const struct s12z_line *l, struct err *err)
+{
+    if (l->format != S12Z_PTIB && l->format != S12Z_PTVB)
+        return 0;
+    bool known = true;
+    uint32_t pc = l->format == S12Z_PTIB ? l->address : handler_of(f, l->vector, &known);
+    uint8_t byte;
+    if (!known || !get_bytes(f, pc, &byte, 1))
+        return 0;
+    f->synced = true;
+    return go_to(f, pc, err);
+}
+
+int s12z_flow_line(struct s12z_flow *f, const struct s12z_line *l, struct err *err)
+{
+    int ret = 0;
+    f->totals.lines++;
+    if (l->format == S12Z_PTS)
+        return start_line(f, l->address, err);
+    if (!f->synced) {
+        ret = resynchronise(f, l, err);
+    } else {
+        ret = take_branches(f, l->branches, l->nbranches, err);
+        if (ret == 0 && l->format == S12Z_PTIB)
+            ret = address_line(f, l->address, err);
+        else if (ret == 0 && l->format == S12Z_PTVB)
+            ret = vector_line(f, l->vector, err);
+    }
+    if ((l->end || l->overflow) && f->synced) {
+        emit(f, EVENT_STOP, s12z_flow_pc(f), true, 0, false, 0);
+        cut(f);
+    }
+    return ret;
+}
+
+void s12z_flow_lost(struct s12z_flow *f)
+{
+    if (f->synced)
+        cut(f);
+}
+
+/* ---- results ---- */
+
+const struct s12z_flow_totals *s12z_flow_totals(const struct s12z_flow *f) { return &f->totals; }
+bool s12z_flow_synchronised(const struct s12z_flow *f) { return f->synced; }
+uint32_t s12z_flow_pc(const struct s12z_flow *f) { return f->at == UNKNOWN ? 0 : f->info[f->at & ~SLOW].start; }
+void s12z_flow_set_vectors(struct s12z_flow *f, uint16_t ivbr) { f->ivbr = ivbr; }
+
+size_t s12z_flow_check(const struct s12z_flow *f, uint32_t *pc)
+{
+    size_t bad = 0;
+    uint64_t *in = calloc(f->nnodes + 1, sizeof *in);
+    for (size_t k = 0; in && k < f->nnodes; k++) {
+        in[k] += f->info[k].entered;
+        for (unsigned b = 0; b < 2 && f->info[k].end == END_BRANCH; b++)
+            if (f->nodes[k].next[b] != UNKNOWN)
+                in[f->nodes[k].next[b] & ~SLOW] += f->info[k].count[b] + f->nodes[k].count[b];
+    }
+    for (size_t k = 0; in && k < f->nnodes; k++) {
+        uint64_t out = f->info[k].count[0] + f->info[k].count[1] + f->nodes[k].count[0] + f->nodes[k].count[1] + f->info[k].aborted;
+        uint64_t inside = f->at != UNKNOWN && (f->at & ~SLOW) == k;
+        for (unsigned p = 0; p < f->npending; p++)
+            inside += f->pending[p].node != UNKNOWN && (f->pending[p].node & ~SLOW) == k;
+        if (in[k] != out + inside && bad++ == 0)
+            *pc = f->info[k].start;
+    }
+    free(in);
+    return bad;
+}
+
+/* Counts per address of everything executed, and where blocks begin. */
+struct map {
+    int64_t *delta;   /* difference array over the 24-bit space, page by page */
+    uint8_t *leader;
+};
+
+static uint64_t completed(const struct s12z_flow *f, size_t k)
+{
+    return f->info[k].count[0] + f->info[k].count[1] + f->nodes[k].count[0] + f->nodes[k].count[1];
+}
+
+static void mark_node(const struct s12z_flow *f, size_t k, struct map *m)
+{
+    const struct node_info *n = &f->info[k];
+    uint64_t times = completed(f, k);
+    m->leader[n->start] = 1;
+    if (n->end == END_BRANCH)
+        m->leader[n->target] = 1;
+    for (uint32_t s = 0; s < n->nsegments; s++) {
+        const struct segment *g = &f->segments[n->segment + s];
+        m->leader[g->low] = m->leader[g->high & ADDRESS] = 1;
+        m->delta[g->low] += (int64_t)times;
+        m->delta[g->high] -= (int64_t)times;
+    }
+    for (uint32_t c = 0; c < n->ncalls; c++)
+        m->leader[f->calls[n->call + c].back] = 1;
+}
+
+int s12z_flow_blocks(struct s12z_flow *f, int (*cb)(void *ctx, uint32_t low, uint32_t high, uint64_t count), void *ctx)
+{
+    struct map m = { calloc(ADDRESS + 2, sizeof *m.delta), calloc(ADDRESS + 2, 1) };
+    int ret = m.delta && m.leader ? 0 : -ERR_NOMEM;
+    for (size_t k = 0; ret == 0 && k < f->nnodes; k++)
+        mark_node(f, k, &m);
+    int64_t count = 0;
+    uint32_t low = 0;
+    for (uint32_t a = 0; ret == 0 && a <= ADDRESS; a++) {
+        if (!m.leader[a] && !m.delta[a])
+            continue;
+        if (count > 0 && a > low)
+            ret = cb(ctx, low, a, (uint64_t)count);
+        count += m.delta[a];
+        low = a;
+    }
+    if (ret == 0 && count > 0)
+        ret = cb(ctx, low, ADDRESS + 1, (uint64_t)count);
+    free(m.delta);
+    free(m.leader);
+    return ret;
+}
+
+struct branch_count { uint32_t pc; uint64_t count[2]; };
+static int by_pc(const void *a, const void *b)
+{
+    uint32_t x = ((const struct branch_count *)a)->pc, y = ((const struct branch_count *)b)->pc;
+    return x < y ? -1 : x > y;
+}
+
+int s12z_flow_branches(struct s12z_flow *f, int (*cb)(void *ctx, uint32_t pc, uint64_t taken, uint64_t not_taken), void *ctx)
+{
+    struct branch_count *all = malloc((f->nnodes + 1) * sizeof *all);
+    size_t n = 0;
+    int ret = all ? 0 : -ERR_NOMEM;
+    for (size_t k = 0; ret == 0 && k < f->nnodes; k++)
+        if (f->info[k].end == END_BRANCH && completed(f, k))
+            all[n++] = (struct branch_count){ f->info[k].end_pc, { f->info[k].count[0] + f->nodes[k].count[0],
+                                                                   f->info[k].count[1] + f->nodes[k].count[1] } };
+    if (n)
+        qsort(all, n, sizeof *all, by_pc);
+    for (size_t k = 0; ret == 0 && k < n;) {
+        struct branch_count sum = all[k++];
+        for (; k < n && all[k].pc == sum.pc; k++) {
+            sum.count[0] += all[k].count[0];
+            sum.count[1] += all[k].count[1];
+        }
+        ret = cb(ctx, sum.pc, sum.count[1], sum.count[0]);
+    }
+    free(all);
+    return ret;
+}
+
+/* ---- life ---- */
+
+int s12z_flow_new(const struct image *image, const struct s12z_settings *settings, s12z_flow_event *event, void *ctx,
+                  struct s12z_flow **out, struct err *err)
+{
+    struct s12z_flow *f = calloc(1, sizeof *f);
+    if (f && copy_image(f, image)) {
+        f->settings = *settings;
+        f->event = event;
+        f->ctx = ctx;
+        f->ivbr = 0xFFFE;
+        f->at = UNKNOWN;
+        *out = f;
+        return 0;
+    }
+    s12z_flow_free(f);
+    return err_set(err, ERR_NOMEM, "", "out of memory");
+}
+
+void s12z_flow_free(struct s12z_flow *f)
+{
+    if (!f)
+        return;
+    for (size_t k = 0; k < PAGES; k++)
+        free(f->page[k]);
+    free(f->nodes);
+    free(f->info);
+    free(f->segments);
+    free(f->calls);
+    free(f);
+}

@@ -1,0 +1,71 @@
+/* Flow walker: follows the program image along profiling lines and turns branch bits into counts, calls and returns.
+ *
+ * The image is cut, as execution reaches it, into nodes: the instructions from an entry up to the first one whose way only the trace
+ * knows, static jumps and calls followed. A branch bit then costs one step from node to node; calls, lookups and decoding happen
+ * only where a node is met for the first time, holds a static call, or ends in an indirect jump or return.
+ *
+ * An interrupt falls somewhere into the node under way; where, the RTI's destination tells, and the node goes on from there
+ * (reference/s12z.md 2.14). Not thread safe; allocates only when new code is met. */
+#ifndef TARGETS_S12Z_TRACE_FLOW_H
+#define TARGETS_S12Z_TRACE_FLOW_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "probe/base/err.h"
+#include "targets/event.h"
+#include "targets/image.h"
+#include "targets/s12z/settings.h"
+#include "targets/s12z/trace_line.h"
+
+struct s12z_flow;
+
+/* Totals since s12z_flow_new(). Cycles and instructions are of completed nodes. */
+struct s12z_flow_totals {
+    uint64_t core_cycles; /* by the table of isa.h: an estimate */
+    uint64_t instructions, branches, taken, calls, interrupts, lines;
+    uint64_t returns_astray; /* RTS to elsewhere than behind its call: task switches, long jumps */
+    uint64_t resyncs;        /* lines that did not fit the image: something was lost before them */
+    uint64_t cut;            /* nodes left unfinished where a session ended: their counts are uncertain by one each */
+};
+
+/* Called for calls, jumps through registers, returns, interrupts, exceptions and their ends. The event is filled but for counters
+ * and time, which the receiver takes from s12z_flow_totals(); it is borrowed for the call. */
+typedef void s12z_flow_event(void *ctx, const struct event *e);
+
+/* s12z_flow_new
+ * image     copied: sections with data
+ * settings  copied
+ * event     may be NULL
+ * Returns 0 or -ERR_NOMEM. s12z_flow_free(NULL) is fine. */
+int s12z_flow_new(const struct image *image, const struct s12z_settings *settings, s12z_flow_event *event, void *ctx,
+                  struct s12z_flow **out, struct err *err);
+void s12z_flow_free(struct s12z_flow *f);
+
+/* s12z_flow_set_vectors - IVBR of the target, for handler addresses (0xFFFE until told). */
+void s12z_flow_set_vectors(struct s12z_flow *f, uint16_t ivbr);
+
+/* s12z_flow_line - one line, in order
+ * Returns 0; -ERR_FORMAT when the line does not fit the program: err says where and how it was noticed, and the walker waits
+ * for the next line that gives an address. */
+int s12z_flow_line(struct s12z_flow *f, const struct s12z_line *l, struct err *err);
+
+/* s12z_flow_lost - lines are missing here: forget the position, keep the counts. */
+void s12z_flow_lost(struct s12z_flow *f);
+
+const struct s12z_flow_totals *s12z_flow_totals(const struct s12z_flow *f); /* current at any time between lines */
+bool s12z_flow_synchronised(const struct s12z_flow *f);
+uint32_t s12z_flow_pc(const struct s12z_flow *f); /* entry of the node under way; 24 bits */
+
+/* s12z_flow_blocks, s12z_flow_branches - exact counts so far, ascending addresses; a callback that returns non-zero ends it.
+ * A block is a run of instructions entered at its first and left after its last only. Returns 0, the callback's value, or
+ * -ERR_NOMEM. */
+int s12z_flow_blocks(struct s12z_flow *f, int (*cb)(void *ctx, uint32_t low, uint32_t high, uint64_t count), void *ctx);
+int s12z_flow_branches(struct s12z_flow *f, int (*cb)(void *ctx, uint32_t pc, uint64_t taken, uint64_t not_taken), void *ctx);
+
+/* s12z_flow_check - flow conservation: what entered every node left it. Returns the number of nodes where it does not hold (0 if the
+ * counts are whole), *pc the first of them. */
+size_t s12z_flow_check(const struct s12z_flow *f, uint32_t *pc);
+
+#endif
