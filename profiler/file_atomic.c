@@ -57,6 +57,15 @@ int file_commit(int fd, const char *temp, const char *path, struct err *err)
     return 0;
 }
 
+int file_replaceable(const char *path, struct err *err)
+{
+    struct stat st;
+    if (stat(path, &st) < 0 || S_ISREG(st.st_mode))
+        return 0;
+    return err_set(err, ERR_IO, "name a file: what is there would be replaced", "write %s: it is a %s", path,
+                   S_ISDIR(st.st_mode) ? "folder" : "device or pipe");
+}
+
 /* A new file has the permissions of any new file; a replaced one keeps those it had. */
 static mode_t wanted_mode(const char *path)
 {
@@ -68,6 +77,9 @@ int file_write_atomic(const char *path, const uint8_t *data, size_t len, struct 
 {
     char *temp = NULL;
     mode_t mode = wanted_mode(path);
+    int refused = file_replaceable(path, err);
+    if (refused < 0)
+        return refused;
     if (asprintf(&temp, "%s.%ld.tmp", path, (long)getpid()) < 0)
         return err_set(err, ERR_NOMEM, "", "write %s: out of memory", path);
     int fd = open(temp, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);

@@ -12,6 +12,10 @@
  * synced, too, so that the rename outlives a power cut. Returns 0 or -ERR_IO, -ERR_NOMEM. */
 int file_write_atomic(const char *path, const uint8_t *data, size_t len, struct err *err);
 
+/* file_replaceable - is path a file, or nothing yet? A rename would put a file where a device, a pipe or a folder
+ * was, /dev/null for example. Returns 0 or -ERR_IO. */
+int file_replaceable(const char *path, struct err *err);
+
 /* file_write_all - write() until done; 0 or -errno. */
 int file_write_all(int fd, const uint8_t *data, size_t len);
 

@@ -112,7 +112,9 @@ int recording_create(const char *path, const struct recording_header *h, struct 
         writer_free(w);
         return err_set(err, ERR_NOMEM, "", "recording %s: out of memory", path);
     }
-    int ret = open_part(w, err);
+    int ret = file_replaceable(path, err);
+    if (ret == 0)
+        ret = open_part(w, err);
     if (ret == 0)
         ret = put_text_block(w, RECORDING_HEADER, recording_header_text(h), err);
     if (ret < 0) {

@@ -554,6 +554,22 @@ static void prf__disk_full__old_file_stays(void **state)
     temp_remove(folder);
 }
 
+static void prf__not_a_file__left_alone(void **state)
+{
+    static const char *const paths[] = { "/dev/null", "/tmp" };
+    (void)state;
+    struct profile *p = random_profile(7);
+    for (size_t i = 0; i < ARRAY_LEN(paths); i++) {
+        struct err err = { .code = ERR_OK };
+        struct stat st;
+        assert_int_equal(prf_write(paths[i], p, &err), -ERR_IO);
+        assert_string_not_equal(err.hint, "");
+        assert_int_equal(stat(paths[i], &st), 0);
+        assert_false(S_ISREG(st.st_mode));
+    }
+    profile_free(p);
+}
+
 static void prf__no_such_folder__says_so(void **state)
 {
     struct err err = { .code = ERR_OK };
@@ -594,6 +610,7 @@ int main(void)
         cmocka_unit_test(prf__to_profile__tree_and_counters),
         cmocka_unit_test(prf__write_and_read__same_profile),
         cmocka_unit_test(prf__disk_full__old_file_stays),
+        cmocka_unit_test(prf__not_a_file__left_alone),
         cmocka_unit_test(prf__no_such_folder__says_so),
         cmocka_unit_test(prf__counter_table__all_codes_of_the_document),
     };
