@@ -509,12 +509,19 @@ static bool return_fast(struct calltree *t, const struct event *e)
     return true;
 }
 
-static bool return_outer(struct calltree *t, const struct event *e)
+/* Is it a return through this call? Without a target, the stack pointer must be known to say so. */
+static bool call_fits(const struct frame *f, const struct event *e)
+{
+    bool there = e->flags & EVENT_HAS_TARGET ? address_fits(f, e->target) : sp_known(f, e);
+    return f->kind == FRAME_CALL && there && sp_fits(f, e);
+}
+
+/* The innermost call below frame `below` that fits. */
+static bool return_outer(struct calltree *t, const struct event *e, uint32_t below)
 {
     struct stack *s = t->cur;
-    for (uint32_t i = s->depth; i-- > 1;) {
-        const struct frame *f = &s->frames[i];
-        if (f->kind != FRAME_CALL || !address_fits(f, e->target) || !sp_fits(f, e))
+    for (uint32_t i = below; i-- > 1;) {
+        if (!call_fits(&s->frames[i], e))
             continue;
         t->stats.unwinds++;
         close_to(t, i);
@@ -523,15 +530,21 @@ static bool return_outer(struct calltree *t, const struct event *e)
     return false;
 }
 
+/* Another stack of the same context in which something was called or interrupted. */
+static bool other_task(const struct calltree *t, const struct stack *s)
+{
+    return s != t->cur && s->depth >= 2 && !s->overflow && s->context == t->cur->context;
+}
+
 static bool return_elsewhere(struct calltree *t, const struct event *e)
 {
     for (uint32_t k = 0; k < t->nstacks; k++) {
         struct stack *s = &t->stacks[k];
-        if (s == t->cur || s->depth < 2 || s->overflow || s->context != t->cur->context)
+        if (!other_task(t, s))
             continue;
         uint32_t i = call_below(s, s->depth - 1);
         const struct frame *f = &s->frames[i];
-        if (f->kind != FRAME_CALL || !address_fits(f, e->target) || !sp_known(f, e) || !sp_fits(f, e))
+        if (!sp_known(f, e) || !call_fits(f, e))
             continue;
         switch_to(t, s);
         note_sp(s, e);
@@ -569,32 +582,18 @@ static struct stack *stack_by_sp(const struct calltree *t, const struct event *e
     uint32_t nearest = UINT32_MAX;
     for (uint32_t k = 0; k < t->nstacks; k++) {
         struct stack *s = &t->stacks[k];
-        if (s == t->cur || s->depth < 2 || s->overflow || s->context != t->cur->context)
+        if (!other_task(t, s))
             continue;
         uint32_t i = call_below(s, s->depth - 1);
         const struct frame *f = &s->frames[i];
         uint32_t distance = f->sp - e->sp + SP_PUSHED_EARLY;
-        if (f->kind != FRAME_CALL || !sp_known(f, e) || !sp_fits(f, e) || distance >= nearest)
+        if (!call_fits(f, e) || distance >= nearest)
             continue;
         nearest = distance;
         best = s;
         *call = i;
     }
     return best;
-}
-
-static bool outer_by_sp(struct calltree *t, const struct event *e, uint32_t below)
-{
-    struct stack *s = t->cur;
-    for (uint32_t i = below; i-- > 1;) {
-        const struct frame *f = &s->frames[i];
-        if (f->kind != FRAME_CALL || !sp_known(f, e) || !sp_fits(f, e))
-            continue;
-        t->stats.unwinds++;
-        close_to(t, i);
-        return true;
-    }
-    return false;
 }
 
 /* Nobody's return: the next event tells whose function it went to, and gets the time until then. */
@@ -631,7 +630,7 @@ static void return_blind(struct calltree *t, const struct event *e)
     } else if (top_frame(t)->inferred) {
         s->depth--; /* it was called by an instruction that is not traced */
         settle(t);
-    } else if (outer_by_sp(t, e, i)) {
+    } else if (return_outer(t, e, i)) {
         return;
     } else if ((other = stack_by_sp(t, e, &call))) {
         switch_to(t, other);
@@ -673,7 +672,7 @@ void stack_return(struct calltree *t, const struct event *e)
         note_sp(t->cur, e);
         return;
     }
-    if (!return_outer(t, e) && !return_elsewhere(t, e) && !return_by_address(t, e)) {
+    if (!return_outer(t, e, t->cur->depth) && !return_elsewhere(t, e) && !return_by_address(t, e)) {
         bool local = node_contains(&t->nodes[t->node], e->target) && sp_inside(t->cur, t->cur->depth - 1, e);
         if (!local) {
             t->stats.orphan_returns++;
@@ -723,7 +722,7 @@ static bool rte_elsewhere(struct calltree *t, const struct event *e, bool need_s
 {
     for (uint32_t k = 0; k < t->nstacks; k++) {
         struct stack *s = &t->stacks[k];
-        if (s == t->cur || s->depth < 2 || s->overflow || s->context != t->cur->context)
+        if (!other_task(t, s))
             continue;
         for (uint32_t i = s->depth; i-- > 1;) {
             const struct frame *f = &s->frames[i];
