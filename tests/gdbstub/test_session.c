@@ -727,6 +727,25 @@ static void observers__wait_and_look__are_told_without_disturbing(void **state)
     assert_memory_equal(answer(fx, o), "T02", 3);
 }
 
+static void observers__look_where_a_breakpoint_is__program_stops_there(void **state)
+{
+    struct fixture *fx = *state;
+    char packet[32], want[80];
+    no_acks(fx);
+    struct session *o = second(fx);
+    talk(fx, "qSupported:swbreak+");
+    fx->ram.words_per_poll = 1;
+    talk(fx, "c");
+    uint32_t pc = fx->ram.reg[RAM_PC];
+    snprintf(packet, sizeof packet, "Z0,%x,2", pc);
+    send_packet(fx->s, packet, strlen(packet));
+    assert_string_equal(answer(fx, fx->s), "OK");
+    assert_memory_equal(talk_to(fx, o, "?"), "T02", 3);
+    snprintf(want, sizeof want, "T0505:%02x%02x0000;06:00800000;thread:1;swbreak:;", pc & 0xFF, pc >> 8);
+    assert_string_equal(answer(fx, fx->s), want);
+    assert_int_equal(fx->ram.state, TARGET_HALTED);
+}
+
 static void observers__controller_leaves__oldest_takes_over(void **state)
 {
     struct fixture *fx = *state;
@@ -987,6 +1006,7 @@ int main(void)
         TEST(monitor__reset_run__continue_waits_for_the_next_stop),
         TEST(observers__may_read_not_write),
         TEST(observers__wait_and_look__are_told_without_disturbing),
+        TEST(observers__look_where_a_breakpoint_is__program_stops_there),
         TEST(observers__controller_leaves__oldest_takes_over),
         TEST(sessions__too_many__refused),
         TEST(detach__alone__board_is_let_go),
