@@ -566,7 +566,7 @@ static bool find_filter(const struct trace_config *cfg, uint32_t *at)
 static int make_plan(struct sh4_trace *tr, struct err *err)
 {
     struct sh4_target *t = tr->t;
-    uint32_t stops[TRACE_MAX_STOPS], mmucr = 0;
+    uint32_t stops[TRACE_MAX_STOPS];
     struct sh4_trace_request rq = {
         .sites = &tr->sites, .big = t->base.big_endian, .has_start = tr->cfg.has_start, .start = (uint32_t)tr->cfg.start,
         .stops = stops, .nstops = tr->cfg.nstops, .kernel_entry = t->agent_base + t->layout->debug_entry,
@@ -578,8 +578,8 @@ static int make_plan(struct sh4_trace *tr, struct err *err)
     agent_ram(tr, &rq.ram, &rq.ram_bytes);
     int ret = calls_struct(&tr->cfg, &rq.calls_struct, err);
     if (ret == 0)
-        ret = sh4_agent_peek(t, SH4_MMUCR, 4, &mmucr, err);
-    rq.translated = mmucr & 1;
+        ret = sh4_trace_translated(tr, rq.ram, rq.ram_bytes, err);
+    rq.translated = ret != 0;
     sh4_rom_window(&tr->sites, rq.ram, rq.ram_bytes, &rq.window);
     return ret < 0 ? ret : sh4_trace_plan(&rq, &tr->plan, err);
 }

@@ -64,6 +64,9 @@ int sh4_trace_patch(struct sh4_trace *tr, size_t i, bool in_memory, struct err *
 int sh4_trace_patch_all(struct sh4_trace *tr, bool in_memory, struct err *err);
 void sh4_trace_hide(struct sh4_target *t, uint32_t addr, uint8_t *buf, size_t len);
 void sh4_trace_write(struct sh4_target *t, uint32_t addr, uint8_t *buf, size_t len);
+/* Is code outside P1 and P2 out of reach for traps: MMUCR.AT=1, and the UTLB does not map all of it, and the agent's
+ * RAM, to itself in pages that are shared and written already? 1, 0, or -ERR_*. (mmu.c) */
+int sh4_trace_translated(struct sh4_trace *tr, uint32_t ram, uint32_t ram_bytes, struct err *err);
 /* Finds out which code takes no patch and marks its sites; refuses start and stop points there. (step.c) */
 int sh4_trace_find_rom(struct sh4_trace *tr, struct err *err);
 /* The program runs on: channel A of the user break controller steps what cannot be patched, unless the debugger
