@@ -22,6 +22,8 @@ struct sh4_trace_blob {
 extern const struct sh4_trace_blob sh4_trace_blob;
 
 #define SH4_TRACE_MAGIC 0x50505452u /* first word; the second is the layout version */
+#define SH4_TRACE_BEACON 0x50505442u /* first word of the agent's RAM, if the agent is elsewhere in it: next, where */
+#define SH4_TRACE_PROBE 0x50505450u  /* the same, while code is tried: next two, an address and what was there */
 #define SH4_TRACE_RING 0x52494E47u  /* agent, in SDDR: the ring is full */
 #define SH4_TRACE_DRAIN 0x44524E21u /* host, in SDDR before an H-UDI interrupt: the ring, please */
 enum {

@@ -187,6 +187,34 @@ static int undo_at(struct sh4_target *t, uint32_t base, struct err *err)
     return ret < 0 ? ret : 1;
 }
 
+int sh4_trace_beacon(struct sh4_trace *tr, bool on, struct err *err)
+{
+    struct sh4_target *t = tr->t;
+    uint32_t at = t->opt.agent_ram & ~31u, words[2] = { on ? SH4_TRACE_BEACON : 0, tr->plan.base };
+    if (tr->plan.base - at < sizeof words || tr->plan.base - at >= t->opt.agent_ram_bytes)
+        return 0; /* the agent itself is there, or in RAM of its own */
+    int ret = sh4_agent_write(t, at, 4, words, ARRAY_LEN(words), err);
+    return ret < 0 ? ret : sh4_agent_sync_caches(t, at, sizeof words, err);
+}
+
+/* Patches may be in, or still in, although VBR is not the agent's: the wire was cut while arming or disarming. */
+static int clean_by_beacon(struct sh4_target *t, uint32_t lo, struct err *err)
+{
+    uint32_t words[3] = { 0, 0, 0 }, zero = 0;
+    if (sh4_agent_read(t, lo, 4, words, 3, NULL) < 0)
+        return 0; /* no RAM there */
+    if (words[0] == SH4_TRACE_MAGIC)
+        return undo_at(t, lo, err);
+    if (words[0] == SH4_TRACE_PROBE && words[1] >> 29 == 5 && words[1] % 2 == 0 && words[2] >> 16 == 0) {
+        int put = sh4_agent_poke(t, words[1], 2, words[2], err);
+        return put < 0 ? put : sh4_agent_write(t, lo, 4, &zero, 1, err);
+    }
+    if (words[0] != SH4_TRACE_BEACON || words[1] % 32 || words[1] - lo >= t->opt.agent_ram_bytes)
+        return 0;
+    int ret = undo_at(t, words[1], err);
+    return ret < 0 ? ret : sh4_agent_write(t, lo, 4, &zero, 1, err);
+}
+
 int sh4_trace_clean_leftovers(struct sh4_target *t, bool search, struct err *err)
 {
     uint32_t lo = t->opt.agent_ram & ~31u, vbr = t->prog_vbr;
@@ -198,8 +226,10 @@ int sh4_trace_clean_leftovers(struct sh4_target *t, bool search, struct err *err
         if (sh4_agent_peek(t, vbr, 4, &magic, NULL) == 0 && magic == SH4_TRACE_MAGIC)
             return undo_at(t, vbr, err);
     }
-    int ret = search ? sh4_agent_read(t, lo, 4, words, span / 4, err) : 0;
-    for (uint32_t off = 0; search && ret == 0 && off < span; off += STEP)
+    if (!search)
+        return clean_by_beacon(t, lo, err);
+    int ret = sh4_agent_read(t, lo, 4, words, span / 4, err);
+    for (uint32_t off = 0; ret == 0 && off < span; off += STEP)
         if (words[off / 4] == SH4_TRACE_MAGIC)
             ret = undo_at(t, lo + off, err);
     return ret;

@@ -729,6 +729,8 @@ static int arm_halted(struct sh4_trace *tr, struct err *err)
     if (ret == 0)
         ret = enable_interrupt(tr, err);
     if (ret == 0)
+        ret = sh4_trace_beacon(tr, true, err);
+    if (ret == 0)
         ret = sh4_trace_patch_all(tr, true, err);
     if (ret == 0)
         ret = check_patches(tr, err);
@@ -766,6 +768,8 @@ static int undo(struct sh4_trace *tr, struct err *err)
         ret = sh4_agent_poke(tr->t, SH4_IPRC, 2, tr->iprc, err);
     if (ret == 0)
         ret = sh4_trace_put(tr, 0, &zero, 1, err);
+    if (ret == 0)
+        ret = sh4_trace_beacon(tr, false, err);
     set_hooks(tr, false);
     return ret;
 }

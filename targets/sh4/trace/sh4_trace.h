@@ -76,6 +76,8 @@ int sh4_trace_step_resumed(struct sh4_trace *tr, struct err *err);
 int sh4_trace_step_cost(struct sh4_trace *tr, bool cached, struct err *err);
 /* Calibration: every return of its loop is stepped from now on, or no longer. */
 int sh4_trace_step_loop(struct sh4_trace *tr, bool on, struct err *err);
+/* For an attach after this session was lost: the start of the RAM given to the agent says where it is. (patch.c) */
+int sh4_trace_beacon(struct sh4_trace *tr, bool on, struct err *err);
 /* Makes patches and the user's breakpoints agree before the program runs on. */
 int sh4_trace_reconcile(struct sh4_trace *tr, struct err *err);
 

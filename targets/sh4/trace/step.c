@@ -9,11 +9,15 @@ enum { PHYS = 0x1FFFFFFF, INSN_BREAK = 0x14 /* BBRA: instruction fetch, any size
 
 /* ---- what takes no patch ---- */
 
-/* Writes a halfword past the caches and puts it back: 1 if it held. */
+/* Writes a halfword past the caches and puts it back: 1 if it held. A note in the agent's RAM lets the next attach put
+ * it back if the wire is cut in between. */
 static int holds(struct sh4_target *t, uint32_t addr, struct err *err)
 {
     uint32_t at = (addr & PHYS) | 0xA0000000, was, seen;
     int ret = sh4_agent_peek(t, at, 2, &was, err);
+    uint32_t note[3] = { SH4_TRACE_PROBE, at, was & 0xFFFF }, zero = 0, ram = t->opt.agent_ram & ~31u;
+    if (ret == 0)
+        ret = sh4_agent_write(t, ram, 4, note, ARRAY_LEN(note), err);
     uint32_t other = (was & 0xFFFF) == SH4_TRACE_TRAP ? 0x0009 : SH4_TRACE_TRAP;
     if (ret == 0)
         ret = sh4_agent_poke(t, at, 2, other, err);
@@ -21,6 +25,8 @@ static int holds(struct sh4_target *t, uint32_t addr, struct err *err)
         ret = sh4_agent_peek(t, at, 2, &seen, err);
     if (ret == 0)
         ret = sh4_agent_poke(t, at, 2, was & 0xFFFF, err);
+    if (ret == 0)
+        ret = sh4_agent_write(t, ram, 4, &zero, 1, err);
     return ret < 0 ? ret : (seen & 0xFFFF) == other;
 }
 
