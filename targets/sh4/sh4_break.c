@@ -259,7 +259,7 @@ bool sh4_set_program_reg(struct sh4_target *t, uint32_t addr, uint32_t value)
     }
 }
 
-static int program_channel(struct sh4_target *t, unsigned n, uint32_t bar, uint8_t bamr, struct err *err)
+int sh4_ubc_channel(struct sh4_target *t, unsigned n, uint32_t bar, uint8_t bamr, struct err *err)
 {
     int ret = take_ubc(t, err);
     if (ret == 0 && (!t->bar_known[n] || t->bar_seen[n] != bar))
@@ -290,13 +290,13 @@ int sh4_ubc_program(struct sh4_target *t, bool step, struct err *err)
         if (n == 0 && step) {
             if (t->bar_known[0]) /* the agent sets BARA itself when a step begins */
                 t->bar_seen[0] = t->pc;
-            ret = program_channel(t, 0, t->bar_known[0] ? t->bar_seen[0] : t->pc, REG_MASK(SH4_BAMR_BASM), err);
+            ret = sh4_ubc_channel(t, 0, t->bar_known[0] ? t->bar_seen[0] : t->pc, REG_MASK(SH4_BAMR_BASM), err);
             t->bar_known[0] = true;
             t->bar_seen[0] = 1; /* wherever the step ends: no address a channel may have */
             bbr[0] = bbr_of(BP_HARD);
             brcr |= REG_MASK(SH4_BRCR_PCBA);
         } else if (c->used && !(step && c->kind == BP_HARD && c->addr == t->pc)) { /* else it would stop where it stands */
-            ret = program_channel(t, n, c->addr, c->bamr, err);
+            ret = sh4_ubc_channel(t, n, c->addr, c->bamr, err);
             bbr[n] = c->bbr;
             if (ret == 0 && n == 1 && c->has_data) {
                 ret = program_data(t, c, err);

@@ -279,6 +279,8 @@ int sh4_patches_check(struct sh4_target *t, struct err *err);
 int sh4_patches_remove_all(struct sh4_target *t, struct err *err);
 /* UBC as the user's channels want it, with channel A lent to a step if asked. */
 int sh4_ubc_program(struct sh4_target *t, bool step, struct err *err);
+/* Address and mask of channel n (0: A); the program's own are kept first. */
+int sh4_ubc_channel(struct sh4_target *t, unsigned n, uint32_t bar, uint8_t bamr, struct err *err);
 /* Before a run without our vectors: the UBC as the program had it. */
 int sh4_ubc_give_back(struct sh4_target *t, struct err *err);
 /* Where a register that the debugger uses itself while halted keeps the program's value; false if addr is none. */

@@ -180,6 +180,7 @@ static int undo_at(struct sh4_target *t, uint32_t base, struct err *err)
     ret = undo_list(t, head[2], head[3], err);
     if (ret == 0 && t->prog_vbr == vbr) /* its vectors are still installed: the program's own are in DBR */
         t->prog_vbr = t->save[SH4_SAVE_DBR];
+    t->prog_ubc = (struct sh4_ubc_regs){ .taken = false }; /* channel A stepped ROM for the session that was lost */
     if (ret == 0 && head[5] >> 16 == 1) /* else a halt's interrupt still pending would reach the program */
         ret = sh4_agent_poke(t, SH4_IPRC, 2, head[5] & 0xFFFF, err);
     if (ret == 0)

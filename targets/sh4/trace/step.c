@@ -88,16 +88,9 @@ static int put(struct sh4_trace *tr, unsigned word, const uint32_t *v, size_t n,
 
 static int set_channel(struct sh4_target *t, uint32_t bar, uint8_t bamr, struct err *err)
 {
-    int ret = 0;
-    if (!t->bar_known[0] || t->bar_seen[0] != bar)
-        ret = sh4_agent_poke(t, SH4_BARA, 4, bar, err);
-    if (ret == 0 && (!t->bamr_known[0] || t->bamr_seen[0] != bamr))
-        ret = sh4_agent_poke(t, SH4_BAMRA, 1, bamr, err);
+    int ret = sh4_ubc_channel(t, 0, bar, bamr, err);
     if (ret < 0)
         return ret;
-    t->bar_seen[0] = bar;
-    t->bamr_seen[0] = bamr;
-    t->bar_known[0] = t->bamr_known[0] = true;
     t->save[SH4_SAVE_BBRA] = INSN_BREAK;
     t->save[SH4_SAVE_BRCR] |= REG_MASK(SH4_BRCR_PCBA);
     return 0;
