@@ -10,7 +10,8 @@
  *   6. leaving the function in which watching began: its caller becomes the root;
  *   7. a stack never seen: a new one, so that the old one is whole when its task goes on.
  * A return whose target is not known is judged by its stack pointer alone, in the same order; if it is nobody's,
- * the next event tells where it went.
+ * the next event tells where it went. On a stack never seen that function has one hit, a doubtful one: its entry
+ * was not seen, but it runs.
  * Stack pointers grow down; only differences are used, in 32-bit arithmetic. */
 #include <stdlib.h>
 #include <string.h>
@@ -654,7 +655,12 @@ void stack_place(struct calltree *t, const struct event *e)
         settle(t);
         return;
     }
+    bool fresh = t->cur->depth == 0;
     new_root(t, known ? e->pc : 0, e);
+    if (fresh && known) { /* a task never seen runs this function, so it was entered: as where an entry is inferred */
+        t->nodes[t->node].hits++;
+        node_doubt(&t->nodes[t->node]);
+    }
 }
 
 void stack_return(struct calltree *t, const struct event *e)
