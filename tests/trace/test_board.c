@@ -527,6 +527,46 @@ static void halts__many_while_events_come_fast__none_hurts_the_program(void **st
     board_close(&b);
 }
 
+/* Calls across 400 KB of code: more than the default RAM has a table for. */
+static void program__of_400_kb__is_traced_without_an_option(void **state)
+{
+    (void)state;
+    enum { PIECES = 200, PIECE = 2048, LAST = BOARD_TEXT + 4096 + (PIECES - 1) * PIECE };
+    static struct board b;
+    static struct asm_prog prog, f;
+    static uint8_t big[4096 + PIECES * PIECE];
+    struct trace_status st;
+    char src[512];
+    memset(&f, 0, sizeof f);
+    asm_text(&f, LAST, "f: rts\n add #1,r0\n");
+    snprintf(src, sizeof src, "main: mov #0,r0\n mov #100,r9\n m_loop: mov.l l_f,r1\n jsr @r1\n nop\n mov.l l_g,r1\n jsr @r1\n nop\n"
+             "dt r9\n bf m_loop\n nop\n m_end: bra m_end\n nop\n .align 2\n l_f: .long 0x%08x\n l_g: .long 0x%08x\n", (unsigned)LAST,
+             (unsigned)(LAST - 8 * PIECE));
+    board_open(&b, &prog, "", src);
+    memset(big, 0, sizeof big);
+    memcpy(big, prog.code, prog.len);
+    for (unsigned i = 0; i < PIECES; i++)
+        memcpy(big + 4096 + i * PIECE, f.code, f.len);
+    assert_int_equal(b.t->ops->write_mem(b.t, BOARD_TEXT, 0, big, sizeof big, NULL), 0);
+    b.sec.data = big;
+    b.sec.size = sizeof big;
+    b.fn[0].high = BOARD_TEXT + (uint32_t)prog.len;
+    b.fn[1] = (struct image_function){ "g", LAST - 8 * PIECE, LAST - 8 * PIECE + 4 };
+    b.fn[2] = (struct image_function){ "f", LAST, LAST + 4 };
+    b.im.nfunctions = 3;
+    assert_int_equal(b.t->ops->set_image(b.t, &b.im, NULL), 0);
+    board_set_reg(&b, 15, 0x0C0F0000);
+    board_arm(&b, &(struct trace_config){ .counter = { 0x23, 0x13 } });
+    board_run(&b, "m_end", 2000000000);
+    board_disarm(&b);
+    assert_int_equal(b.t->ops->trace->status(b.t, &st, NULL), 0);
+    print_message("  %s, ring of %u bytes\n", st.note, st.ring_bytes);
+    assert_int_equal(board_reg(&b, 0), 200);
+    assert_int_equal(board_count(&b, EVENT_CALL), 200);
+    assert_int_equal(board_count(&b, EVENT_RETURN), 200);
+    board_close(&b);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -548,6 +588,7 @@ int main(void)
         cmocka_unit_test(resident__documented_features_only__every_event_arrives),
         cmocka_unit_test(halts__many_while_events_come_fast__none_hurts_the_program),
         cmocka_unit_test(step__over_a_traced_call__lands_on_its_target),
+        cmocka_unit_test(program__of_400_kb__is_traced_without_an_option),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -17,8 +17,12 @@ enum {
     ASK_AGAIN_NS = 5000000,
     WAIT_LOOPS = 20000000,/* agent, ring full and no host: about a second until it drops instead */
     COMPARE_CHUNK = 4096,
-    INTERRUPT_PRIORITY = 15
+    INTERRUPT_PRIORITY = 15,
+    RAM_REST = 32 << 10,  /* agent, stubs, the ring's least */
+    RAM_STEP = 16 << 10,
+    RAM_MOST = 2 << 20
 };
+#define RAM_TOP 0x0CF00000u /* 1 MB below the end of the Dreamcast's 16 MB */
 #define DEFAULT_SHINOBI "_sbInterrupt" /* nothing public names the library's routine: an assumption */
 
 static uint64_t now(struct sh4_target *t) { return t->link.jtag->now_ns(t->probe); }
@@ -540,6 +544,39 @@ static int calls_struct(const struct trace_config *cfg, uint32_t *at, struct err
     return 0;
 }
 
+/* What a program needs beyond the default: its table, patches and stubs, and a ring. */
+static uint32_t ram_wanted(const struct sh4_sites *s)
+{
+    return ((s->text_high - s->text_low) + (uint32_t)s->nsites * 12 + RAM_REST + RAM_STEP - 1) / RAM_STEP * RAM_STEP;
+}
+
+/* No section of the program nor what its stack pointer shows lies in [at, at + bytes), physical. */
+static bool ram_free(const struct sh4_trace *tr, uint32_t at, uint32_t bytes)
+{
+    const struct image *im = tr->cfg.image;
+    if ((tr->t->r15 & 0x1FFFFFFF) - at < bytes + RAM_STEP)
+        return false;
+    for (size_t i = 0; i < im->nsections; i++) {
+        uint32_t from = (uint32_t)im->sections[i].addr & 0x1FFFFFFF;
+        if (from < at + bytes && from + im->sections[i].size > at)
+            return false;
+    }
+    return true;
+}
+
+/* Programs too large for the default RAM get some below the top of area 3, where stacks usually are. Heaps grow
+ * up from the program's end and seldom get there; --agent-ram says otherwise. */
+static void larger_ram(struct sh4_trace *tr)
+{
+    struct sh4_target *t = tr->t;
+    uint32_t need = ram_wanted(&tr->sites), at = (RAM_TOP - need) & 0x1FFFFFFF;
+    bool chosen = tr->cfg.ram_bytes || t->opt.agent_ram != SH4_AGENT_RAM_DEFAULT || t->opt.agent_ram_bytes != SH4_AGENT_RAM_BYTES;
+    if (chosen || need <= SH4_AGENT_RAM_BYTES || need > RAM_MOST || !ram_free(tr, at, need))
+        return;
+    tr->cfg.ram_base = at | 0x80000000;
+    tr->cfg.ram_bytes = need;
+}
+
 static void agent_ram(const struct sh4_trace *tr, uint32_t *at, uint32_t *bytes)
 {
     const struct sh4_target *t = tr->t;
@@ -575,6 +612,7 @@ static int make_plan(struct sh4_trace *tr, struct err *err)
     rq.has_filter = find_filter(&tr->cfg, &rq.filter);
     for (size_t i = 0; i < tr->cfg.nstops; i++)
         stops[i] = (uint32_t)tr->cfg.stops[i];
+    larger_ram(tr);
     agent_ram(tr, &rq.ram, &rq.ram_bytes);
     int ret = calls_struct(&tr->cfg, &rq.calls_struct, err);
     if (ret == 0)
@@ -704,6 +742,8 @@ static int arm_halted(struct sh4_trace *tr, struct err *err)
     int ret = sh4_trace_clean_leftovers(t, true, err);
     if (ret >= 0)
         ret = leave_stub(t, t->opt.agent_ram, t->opt.agent_ram_bytes, err);
+    if (ret >= 0)
+        ret = leave_stub(t, RAM_TOP - RAM_MOST, RAM_MOST, err); /* where larger_ram() puts them */
     if (ret >= 0)
         ret = compare_image(t, tr->cfg.image, err);
     if (ret == 0)
