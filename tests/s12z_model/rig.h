@@ -84,6 +84,15 @@ static inline enum bdc_outcome rig_block(struct rig *r, enum bdc_op_kind kind, u
     return op.outcome;
 }
 
+/* Special single chip reset: BKGD low while RESET rises; nothing is executed. */
+static inline void rig_special_reset(struct rig *r)
+{
+    assert_int_equal(r->bdc->set_pins(r->p, BDC_PIN_BKGD | BDC_PIN_RESET, 0, NULL), 0);
+    assert_int_equal(r->bdc->wait(r->p, 1000000, NULL), 0);
+    assert_int_equal(r->bdc->set_pins(r->p, BDC_PIN_RESET, BDC_PIN_RESET, NULL), 0);
+    assert_int_equal(r->bdc->set_pins(r->p, BDC_PIN_BKGD, BDC_PIN_BKGD, NULL), 0);
+}
+
 /* SYNC, ACK on, ENBDC, halt. */
 static inline void rig_attach(struct rig *r)
 {
