@@ -49,6 +49,11 @@ int probe_open(const char *name, const struct probe_config *cfg, struct probe **
     return unknown_driver(driver, err);
 }
 
+int probe_reopen(struct probe *p, struct err *err)
+{
+    return p->driver->reopen ? p->driver->reopen(p, err) : 0;
+}
+
 void probe_close(struct probe *p)
 {
     if (p)

@@ -32,6 +32,9 @@ struct probe_driver {
     const struct usb_id *ids; /* NULL for a driver without USB */
     int (*open)(const struct probe_config *cfg, struct probe **out, struct err *err);
     void (*close)(struct probe *p); /* NULL is fine; also after a failed transfer */
+    /* Lets go of the device and opens the same one again, by serial number or place on the bus, with the settings of open().
+     * p stays valid whatever the result, and may be tried again. NULL: there is nothing to re-open. */
+    int (*reopen)(struct probe *p, struct err *err);
     const struct jtag_ops *jtag;    /* NULL: this adapter has no JTAG */
     const struct bdc_ops *bdc;      /* NULL: this adapter has no BDC */
     const struct pdo_ops *pdo;      /* NULL: this adapter cannot capture PDO */
@@ -54,6 +57,10 @@ const struct probe_driver *const *probe_drivers(void);
  * out    the open probe; close with probe_close(). Untouched on failure.
  * Returns 0; -ERR_USAGE for an unknown driver (hint names the near ones); the driver's error. */
 int probe_open(const char *name, const struct probe_config *cfg, struct probe **out, struct err *err);
+
+/* probe_reopen - after transfers failed: the adapter may have been unplugged and plugged in again
+ * Returns 0, also where there is nothing to re-open; -ERR_USB while it is not there. Pointers to p stay valid. */
+int probe_reopen(struct probe *p, struct err *err);
 
 /* probe_close - NULL is fine. */
 void probe_close(struct probe *p);

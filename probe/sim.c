@@ -276,6 +276,14 @@ static void sim_close(struct probe *p)
     free(s);
 }
 
+static int sim_reopen(struct probe *p, struct err *err)
+{
+    struct sim_probe *s = self(p);
+    empty(s);
+    int ret = s->board->type->reopen ? s->board->type->reopen(s->board, err) : 0;
+    return ret < 0 ? err_prefix(err, ret, p->name) : 0;
+}
+
 static const struct probe_driver *driver(void);
 
 static int wrap(struct sim_board *board, const struct probe_config *cfg, struct probe **out, struct err *err)
@@ -332,6 +340,7 @@ const struct probe_driver sim_driver = {
     .help = "a simulated board, e.g. sim:sh7750",
     .open = sim_open,
     .close = sim_close,
+    .reopen = sim_reopen,
     .jtag = &sim_jtag,
 };
 

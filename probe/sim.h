@@ -55,6 +55,9 @@ struct sim_board_type {
      * take: moves up to cap edges out, *lost = dropped since the last call. */
     int (*pdo_capture)(struct sim_board *b, bool on);
     size_t (*pdo_take)(struct sim_board *b, pdo_edge *out, size_t cap, uint64_t *lost);
+    /* The adapter is let go of and opened again, which takes time: a board that injects an unplugged adapter answers
+     * -ERR_USB until it is plugged in. NULL: nothing to do. */
+    int (*reopen)(struct sim_board *b, struct err *err);
 };
 
 struct sim_board {

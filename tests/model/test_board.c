@@ -707,6 +707,57 @@ static void faults__each__looks_from_outside_as_described(void **state)
     drop(b);
 }
 
+static void fault_power__times_given__board_starts_anew_afterwards(void **state)
+{
+    (void)state;
+    struct board *b = make("fault=no-power@2ms+3ms");
+    const struct sim_board_type *type = b->base.type;
+    unsigned pins, known;
+    uint8_t bits[8] = { 0 }, tdo[8];
+    b->ram[0x1234] = 0x55;
+    wait_us(b, 1900);
+    uint64_t before = sh4_cpu_total(&b->cpu, 0x13);
+    assert_true(before > 0);
+    assert_int_equal(type->get_pins(&b->base, &pins, &known, NULL), 0);
+    assert_true(pins & JTAG_PIN_VTREF);
+    wait_us(b, 1000);
+    assert_int_equal(type->get_pins(&b->base, &pins, &known, NULL), 0);
+    assert_false(pins & JTAG_PIN_VTREF);
+    memset(tdo, 0xFF, sizeof tdo);
+    assert_int_equal(type->clock(&b->base, 64, bits, bits, tdo, NULL), 0);
+    assert_memory_equal(tdo, bits, sizeof tdo);
+    assert_int_equal(b->ram[0x1234], 0x55);
+    uint64_t at = type->now_ns(&b->base);
+    wait_us(b, 3000);
+    assert_true(type->now_ns(&b->base) >= at + 3000000);
+    assert_int_equal(type->get_pins(&b->base, &pins, &known, NULL), 0);
+    assert_true(pins & JTAG_PIN_VTREF);
+    assert_int_equal(b->ram[0x1234], 0);
+    assert_int_equal(b->cpu.ccn.expevt, 0);
+    assert_true(sh4_cpu_total(&b->cpu, 0x13) > 0);
+    drop(b);
+}
+
+static void fault_unplug__times_given__must_be_opened_again(void **state)
+{
+    (void)state;
+    struct board *b = make("fault=unplug@2ms+150ms");
+    const struct sim_board_type *type = b->base.type;
+    uint8_t bits[8] = { 0 };
+    struct err err = { .code = ERR_OK };
+    b->ram[0x1234] = 0x55;
+    assert_int_equal(type->clock(&b->base, 64, bits, bits, NULL, &err), 0);
+    wait_us(b, 3000);
+    assert_int_equal(type->clock(&b->base, 64, bits, bits, NULL, &err), -ERR_USB);
+    assert_int_equal(type->reopen(&b->base, &err), -ERR_USB); /* takes 100 ms, too early */
+    wait_us(b, 100000);
+    assert_int_equal(type->clock(&b->base, 64, bits, bits, NULL, &err), -ERR_USB); /* there again, but not open */
+    assert_int_equal(type->reopen(&b->base, &err), 0);
+    assert_int_equal(type->clock(&b->base, 64, bits, bits, NULL, &err), 0);
+    assert_int_equal(b->ram[0x1234], 0x55); /* the board did not notice */
+    drop(b);
+}
+
 static void fault_silent__ase_boot__comes_up_in_the_boot_rom(void **state)
 {
     (void)state;
@@ -762,7 +813,9 @@ static void options__malformed__refused_with_what_is_possible(void **state)
     static const struct { const char *options, *what; } rows[] = {
         { "le,be,xe", "\"xe\"" },        { "tck=fast", "\"fast\"" },      { "cpu=0", "\"0\"" },
         { "tck=", "\"\"" },              { "private=maybe", "private=maybe" }, { "fault=fire", "\"fire\"" },
-        { "fault=noise@", "noise@" },    { "fault=unplug@x", "unplug@x" }, { "serial=tape", "tape" }, { "nmi=soon", "soon" },
+        { "fault=noise@", "noise@" },    { "fault=unplug@2s", "unplug@2s" },
+        { "fault=unplug@2s+", "unplug@2s+" }, { "fault=unplug@2+3", "unplug@2+3" }, { "fault=noise@1s+1s", "noise@1s+1s" },
+           { "fault=unplug@x", "unplug@x" }, { "serial=tape", "tape" }, { "nmi=soon", "soon" },
         { "rom=/nonexistent/rom", "/nonexistent/rom" }, { "serial=file:/nonexistent/x", "/nonexistent/x" },
     };
     (void)state;
@@ -807,6 +860,8 @@ int main(void)
         cmocka_unit_test(nmi__pin_at_a_time__taken_with_every_mask_once),
         cmocka_unit_test(bootrom__power_on__idles_with_exceptions_open),
         cmocka_unit_test(faults__each__looks_from_outside_as_described),
+        cmocka_unit_test(fault_power__times_given__board_starts_anew_afterwards),
+        cmocka_unit_test(fault_unplug__times_given__must_be_opened_again),
         cmocka_unit_test(fault_silent__ase_boot__comes_up_in_the_boot_rom),
         cmocka_unit_test(bootrom__listing__assembles_to_the_words_in_rom),
         cmocka_unit_test(fault_noise__seeded__flips_about_one_in_n_the_same_every_time),

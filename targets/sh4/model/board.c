@@ -19,20 +19,48 @@ static struct board *board_of(struct sim_board *sb)
 
 bool board_faulty(const struct board *b, enum board_fault fault)
 {
-    return b->opt.fault == fault && b->hudi.clocks >= b->opt.fault_n;
+    if (b->opt.fault != fault)
+        return false;
+    return b->opt.fault_for_ns ? b->fault_phase == FAULT_SHOWS : b->hudi.clocks >= b->opt.fault_n;
 }
 
 /* ---- time ---- */
+
+static uint64_t cycles_of(const struct board *b, uint64_t ns)
+{
+    return (uint64_t)((__extension__(unsigned __int128)ns * b->opt.cpu_hz) / 1000000000);
+}
+
+/* CPU cycle at which a fault with times begins or ends next; UINT64_MAX: never. A transfer under way sees no end. */
+static uint64_t fault_edge(const struct board *b)
+{
+    if (!b->opt.fault_for_ns || b->fault_phase == FAULT_OVER || (b->fault_phase == FAULT_SHOWS && b->clocking))
+        return UINT64_MAX;
+    return cycles_of(b, b->opt.fault_from_ns + (b->fault_phase == FAULT_SHOWS ? b->opt.fault_for_ns : 0));
+}
+
+static void power_up(struct board *b);
+
+static void fault_turns(struct board *b)
+{
+    b->fault_phase++;
+    b->unplugged |= b->opt.fault == FAULT_UNPLUG;
+    if (b->fault_phase == FAULT_OVER && b->opt.fault == FAULT_NO_POWER)
+        power_up(b);
+}
 
 /* The CPU in slices that end where a peripheral has something to say. */
 static void run_to_now(struct board *b)
 {
     while (b->cpu.cycle < b->cycles) {
+        if (fault_edge(b) <= b->cpu.cycle)
+            fault_turns(b);
+        uint64_t end = MIN(b->cycles, fault_edge(b));
         uint64_t next = board_devices_next(b);
-        uint64_t until = next > b->cpu.cycle && next < b->cycles ? next : b->cycles;
+        uint64_t until = next > b->cpu.cycle && next < end ? next : end;
         if (board_faulty(b, FAULT_NO_CLOCK) || board_faulty(b, FAULT_NO_POWER)) {
-            b->cpu.cycle = b->cycles; /* time passes, nothing executes */
-            return;
+            b->cpu.cycle = MAX(b->cpu.cycle, end); /* time passes, nothing executes */
+            continue;
         }
         sh4_cpu_run(&b->cpu, until);
         /* Peripherals are worked out by time when looked at: only an event, or ASE mode changing (which ends
@@ -177,18 +205,28 @@ static void add_noise(struct board *b, size_t n, uint8_t *tdo)
     b->noise_left = at - n;
 }
 
+/* Once seen unplugged it stays gone for whoever has it open. */
+static bool adapter_gone(const struct board *b, size_t clocks)
+{
+    return b->unplugged || (b->opt.fault == FAULT_UNPLUG && !b->opt.fault_for_ns && b->hudi.clocks + clocks > b->opt.fault_n);
+}
+
 static int board_clock(struct sim_board *sb, size_t n, const uint8_t *tms, const uint8_t *tdi, uint8_t *tdo,
                        struct err *err)
 {
     struct board *b = board_of(sb);
-    if (b->opt.fault == FAULT_UNPLUG && b->hudi.clocks + n > b->opt.fault_n) /* the whole transfer fails */
+    if (b->opt.fault_for_ns)
+        hudi_sync(b);
+    if (adapter_gone(b, n)) /* the whole transfer fails */
         return err_set(err, ERR_USB, "plug the adapter in again", "the adapter is gone");
     if (board_faulty(b, FAULT_NO_POWER)) {
         if (tdo)
             memset(tdo, 0, (n + 7) / 8);
         b->hudi.clocks += n;
     } else {
+        b->clocking = true;
         sh4_hudi_clock(&b->hudi, n, tms, tdi, tdo);
+        b->clocking = false;
     }
     count_tck(b);
     if (tdo && board_faulty(b, FAULT_STUCK_TDO))
@@ -230,9 +268,9 @@ static int board_set_pins(struct sim_board *sb, unsigned mask, unsigned value, s
 static int board_get_pins(struct sim_board *sb, unsigned *value, unsigned *known, struct err *err)
 {
     struct board *b = board_of(sb);
-    if (board_faulty(b, FAULT_UNPLUG))
-        return err_set(err, ERR_USB, "plug the adapter in again", "the adapter is gone");
     hudi_sync(b);
+    if (adapter_gone(b, 0) || board_faulty(b, FAULT_UNPLUG))
+        return err_set(err, ERR_USB, "plug the adapter in again", "the adapter is gone");
     *known = JTAG_PIN_NTRST | JTAG_PIN_NRESET | JTAG_PIN_ASEBRK | JTAG_PIN_VTREF;
     *value = 0;
     if (board_faulty(b, FAULT_NO_POWER))
@@ -259,7 +297,7 @@ static int board_advance(struct sim_board *sb, uint64_t ns, struct err *err)
     struct board *b = board_of(sb);
     (void)err;
     count_tck(b);
-    b->cycles += (uint64_t)((__extension__(unsigned __int128)ns * b->opt.cpu_hz) / 1000000000);
+    b->cycles += cycles_of(b, ns);
     run_to_now(b);
     board_devices_advance(b);
     return 0;
@@ -270,6 +308,21 @@ static uint64_t board_now_ns(struct sim_board *sb)
     struct board *b = board_of(sb);
     count_tck(b);
     return (uint64_t)((__extension__(unsigned __int128)b->cycles * 1000000000) / b->opt.cpu_hz);
+}
+
+/* A host takes about this long to find a device and open it, or not to find it. */
+enum { REOPEN_NS = 100000000 };
+
+static int board_reopen(struct sim_board *sb, struct err *err)
+{
+    struct board *b = board_of(sb);
+    int ret = board_advance(sb, REOPEN_NS, err);
+    if (ret < 0)
+        return ret;
+    if (board_faulty(b, FAULT_UNPLUG))
+        return err_set(err, ERR_USB, "plug the adapter in again", "the adapter is not there");
+    b->unplugged = false;
+    return 0;
 }
 
 /* ---- building ---- */
@@ -304,17 +357,17 @@ static int load_rom(struct board *b, struct err *err)
     return n ? 0 : err_set(err, ERR_FORMAT, "give a boot ROM image", "%s: empty", b->opt.rom);
 }
 
-static int build_cpu(struct board *b, struct err *err)
+static int build_cpu(struct board *b, uint64_t at_cycle, struct err *err)
 {
     struct sh4_config cfg = { .variant = b->variant, .big = b->opt.big };
     struct sh4_bus bus;
     board_bus(b, &bus);
     if (sh4_cpu_init(&b->cpu, &cfg, &bus) < 0)
         return err_set(err, ERR_NOMEM, "", "no memory for the CPU model");
+    b->cpu.cycle = at_cycle;
     sh4_mmu_init(&b->mmu, &b->cpu.ccn);
     b->cpu.mmu = &b->mmu;
     b->cpu.ubc = &b->ubc;
-    sh4_rtc_init(&b->rtc, b->opt.cpu_hz / BOARD_PCLK_DIV);
     sh4_scif_init(&b->scif, b->serial_peer >= 0 ? b->serial_fd : -1, b->serial_fd);
     sh4_hudi_init(&b->hudi, &hudi_ops, b);
     b->hudi.private_commands = b->opt.private_commands;
@@ -325,6 +378,18 @@ static int build_cpu(struct board *b, struct err *err)
     b->hudi.trst_low = b->opt.fault == FAULT_TRST;
     b->reset_pin_low = b->cpu.held = b->opt.fault == FAULT_HELD;
     return 0;
+}
+
+/* Power is back: everything but the flash and the RTC, which has a battery, has forgotten. */
+static void power_up(struct board *b)
+{
+    uint64_t at = b->cpu.cycle, clocks = b->hudi.clocks;
+    sh4_cpu_fini(&b->cpu);
+    memset(b->ram, 0, BOARD_RAM_BYTES);
+    b->reset_pin_low = b->hudi_reset = b->asebrk_low = false;
+    if (build_cpu(b, at, NULL) < 0)
+        b->fault_phase = FAULT_SHOWS; /* no memory: it never comes back */
+    b->hudi.clocks = clocks;
 }
 
 static int create(const struct sim_board_type *type, enum sh4_variant variant, const char *options,
@@ -354,7 +419,8 @@ static int create(const struct sim_board_type *type, enum sh4_variant variant, c
         ret = load_rom(b, err);
     if (ret >= 0) {
         memset(b->flash, 0xFF, BOARD_FLASH_BYTES);
-        ret = build_cpu(b, err);
+        sh4_rtc_init(&b->rtc, b->opt.cpu_hz / BOARD_PCLK_DIV);
+        ret = build_cpu(b, 0, err);
     }
     if (ret < 0) {
         board_destroy(&b->base);
@@ -379,7 +445,7 @@ static int create_sh7091(const char *options, const struct log *log, struct sim_
 #define BOARD_OPS                                                                                       \
     .destroy = board_destroy, .clock = board_clock, .set_pins = board_set_pins,                         \
     .get_pins = board_get_pins, .set_tck_hz = board_set_tck_hz, .advance = board_advance,               \
-    .now_ns = board_now_ns
+    .now_ns = board_now_ns, .reopen = board_reopen
 
 const struct sim_board_type sh4_board_sh7750 = {
     .name = "sh7750", .help = "SH7750, 16 MB RAM at 0x0C000000", .create = create_sh7750, BOARD_OPS

@@ -14,7 +14,10 @@
  *                      ASE boot), unplug (every transfer fails): from TCK clock N on, default 0;
  *                      trst (nTRST stuck low), held (nRESET stuck low): always;
  *                      noise@N: about one TDO bit in N flipped, seeded, default 1000; noise-in@N: so with the
- *                      bits of data registers on their way in */
+ *                      bits of data registers on their way in
+ *   fault=KIND@T+D     no-power, no-clock, stuck-tdo, silent, unplug: the fault begins T and ends D later in virtual time,
+ *                      with units: 2s+500ms. After no-power the board powers up, memory gone; after unplug the adapter must
+ *                      be opened again */
 #ifndef TARGETS_SH4_MODEL_BOARD_H
 #define TARGETS_SH4_MODEL_BOARD_H
 

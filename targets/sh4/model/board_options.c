@@ -34,6 +34,39 @@ static int parse_us(const char *text, uint64_t *out, struct err *err)
     return 0;
 }
 
+/* "2s", "500ms", "20us"; *end is where it stops. 0: no time. */
+static uint64_t take_ns(const char *text, const char **end)
+{
+    static const struct { const char *unit; uint64_t ns; } units[] = { { "ns", 1 }, { "us", 1000 }, { "ms", 1000000 },
+                                                                       { "s", 1000000000 } };
+    char *rest;
+    unsigned long long v = strtoull(text, &rest, 10);
+    for (size_t i = 0; i < ARRAY_LEN(units); i++) {
+        size_t len = strlen(units[i].unit);
+        if (rest != text && v <= 1000000000 && !strncmp(rest, units[i].unit, len)) {
+            *end = rest + len;
+            return v * units[i].ns;
+        }
+    }
+    *end = text;
+    return 0;
+}
+
+/* T+D after the '@'; false if it is not that. */
+static bool parse_times(const char *text, struct board_options *o)
+{
+    const char *end;
+    uint64_t from = take_ns(text, &end);
+    if (!from || *end != '+')
+        return false;
+    uint64_t length = take_ns(end + 1, &end);
+    if (!length || *end)
+        return false;
+    o->fault_from_ns = from;
+    o->fault_for_ns = length;
+    return true;
+}
+
 static int parse_fault(const char *text, struct board_options *o, struct err *err)
 {
     static const struct { const char *name; enum board_fault fault; } kinds[] = {
@@ -46,9 +79,12 @@ static int parse_fault(const char *text, struct board_options *o, struct err *er
     size_t len = strcspn(text, "@");
     char *end = "";
     bool noise = !strncmp(text, "noise", 5);
-    o->fault_n = text[len] ? strtoull(text + len + 1, &end, 0) : noise ? 1000 : 0;
-    if (*end || (text[len] && !o->fault_n))
-        return err_set(err, ERR_USAGE, "write KIND@N, N a number above 0", "fault=%s", text);
+    bool always = noise || !strncmp(text, "wrong-ir", len) || !strncmp(text, "trst", len) || !strncmp(text, "held", len);
+    bool timed = text[len] && !always && parse_times(text + len + 1, o);
+    o->fault_n = timed ? 0 : text[len] ? strtoull(text + len + 1, &end, 0) : noise ? 1000 : 0;
+    if (*end || (text[len] && !timed && !o->fault_n))
+        return err_set(err, ERR_USAGE, "write KIND@N, N a number above 0, or KIND@2s+500ms: from when, for how long",
+                       "fault=%s", text);
     for (size_t i = 0; i < ARRAY_LEN(kinds); i++) {
         if (strlen(kinds[i].name) == len && !strncmp(kinds[i].name, text, len)) {
             o->fault = kinds[i].fault;

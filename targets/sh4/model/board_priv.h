@@ -36,6 +36,7 @@ struct board_options {
     char serial[128], rom[256];
     enum board_fault fault;
     uint64_t fault_n; /* TCK clock from which on it shows; noise: one bit in so many */
+    uint64_t fault_from_ns, fault_for_ns; /* not 0: it shows from that time on, for that long, instead */
     uint64_t nmi_us; /* 0: never */
 };
 
@@ -64,6 +65,10 @@ struct board {
     uint64_t tck_synced;                /* hudi.clocks already turned into cycles */
     uint64_t nmi_edge;                  /* peripheral clock of the NMI pin's next edge; UINT64_MAX: none */
     bool reset_pin_low, hudi_reset, asebrk_low;
+
+    enum { FAULT_AHEAD, FAULT_SHOWS, FAULT_OVER } fault_phase; /* of a fault with times */
+    bool unplugged;                     /* the adapter has to be opened again */
+    bool clocking;                      /* in the middle of a transfer */
 
     uint64_t nothing_reads, nothing_writes; /* accesses to where nothing is */
     uint32_t nothing_first;                 /* the first such address */
