@@ -169,7 +169,8 @@ struct target_ops {
     int (*halt)(struct target *t, struct err *err);
     int (*resume)(struct target *t, const struct resume *how, struct err *err);
     /* Lets a running target proceed and looks for a stop. max_ns: how long it may take (virtual or
-     * real time). Returns 1 with *stop filled once per stop, 0 while running, <0 on failure. */
+     * real time). A halted target is asked whether it is still there unless max_ns is 0.
+     * Returns 1 with *stop filled once per stop, 0 while running or halted, <0 on failure. */
     int (*poll)(struct target *t, uint64_t max_ns, struct target_stop *stop, struct err *err);
     int (*reset)(struct target *t, enum reset_mode mode, struct err *err);
 

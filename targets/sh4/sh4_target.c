@@ -11,6 +11,7 @@
 #include "targets/sh4/sh4_priv.h"
 
 enum { SIGNAL_INT = 2, SIGNAL_ILL = 4, SIGNAL_TRAP = 5, SIGNAL_FPE = 8, SIGNAL_BUS = 10, SIGNAL_SEGV = 11 };
+#define ALIVE_NS (10u * 1000000u) /* a running target that says nothing is looked after this often */
 #define BREAK_AGAIN_NS (20u * 1000000u)
 #define BREAK_LIMIT_NS (1000u * 1000000u)
 
@@ -495,6 +496,16 @@ static int poll_running(struct sh4_target *t, uint64_t max_ns, struct target_sto
     }
 }
 
+/* SDDR words of a dead board look like those of a running one; an IR scan does not. Other commands are asked again
+ * until they are answered, and must stay loaded until then. */
+static int check_alive(struct sh4_target *t, struct err *err)
+{
+    t->alive_ns = now(t);
+    if (t->link.ir != SH4_TI_RESET_NEGATE)
+        return 0;
+    return err_prefix(err, sh4_link_command(&t->link, SH4_TI_RESET_NEGATE, err), "looking whether the board is still there");
+}
+
 static int op_poll(struct target *target, uint64_t max_ns, struct target_stop *stop, struct err *err)
 {
     struct sh4_target *t = sh4_of(target);
@@ -505,8 +516,10 @@ static int op_poll(struct target *target, uint64_t max_ns, struct target_stop *s
     }
     if (t->state != TARGET_RUNNING)
         return t->state == TARGET_GONE ? err_set(err, ERR_NO_TARGET, "check power and cable, then attach again",
-                                                 "the target is gone") : 0;
-    return lost(t, poll_running(t, max_ns, stop, err));
+                                                 "the target is gone")
+               : t->state == TARGET_HALTED && max_ns ? lost(t, check_alive(t, err)) : 0;
+    int ret = now(t) - t->alive_ns > ALIVE_NS ? check_alive(t, err) : 0;
+    return lost(t, ret < 0 ? ret : poll_running(t, max_ns, stop, err));
 }
 
 /* A step that was done on the host's side is a stop at once. */
@@ -626,6 +639,8 @@ static int op_attach(struct target *target, struct err *err)
     t->line_addr = 0;
     t->bar_known[0] = t->bar_known[1] = t->bamr_known[0] = t->bamr_known[1] = false;
     t->vbr_patched = t->leftovers_checked = false;
+    if (t->trace_poll && t->trace_close) /* an armed trace of before is a lost session's now: found and undone as one */
+        t->trace_close(t);
     int ret = sh4_link_connect(&t->link, err);
     if (ret < 0)
         return lost(t, ret);
