@@ -200,6 +200,9 @@ int sh4_agent_resync(struct sh4_target *t, struct err *err)
         if (run >= SURE)
             return 0;
     }
+    int ret = sh4_link_command(&t->link, SH4_TI_RESET_NEGATE, err); /* is anything there at all? */
+    if (ret < 0)
+        return ret;
     return err_set(err, ERR_TIMEOUT, "reset the target (monitor reset halt); lower the wire clock if this repeats",
                    "the agent at %08x does not answer: %d words offered, last read %08x", t->agent_base,
                    RESYNC_SCANS, in[PART - 1]);

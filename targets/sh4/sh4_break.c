@@ -42,6 +42,7 @@ int sh4_patches_check(struct sh4_target *t, struct err *err)
         if (ret < 0)
             return err_prefix(err, ret, "putting breakpoints back");
     }
+    sh4_image_check(t);
     t->check_patches = false;
     return 0;
 }
@@ -333,9 +334,23 @@ static int check(struct sh4_target *t, enum bp_kind kind, uint64_t addr, unsigne
     return 0;
 }
 
+/* Set already, which can be said of a running target, too: after the board was away everybody sets theirs again. */
+static bool have_bp(struct sh4_target *t, enum bp_kind kind, uint32_t addr, unsigned len)
+{
+    if (kind == BP_SOFT && sh4_patch_at(t, addr))
+        return true;
+    bool soft = kind == BP_SOFT;
+    for (unsigned n = 0; n < SH4_UBC_CHANNELS; n++)
+        if (len != 8 && same_channel(&t->ubc[n], soft ? BP_HARD : kind, addr, soft || kind == BP_HARD ? 2 : len))
+            return true;
+    return false;
+}
+
 int sh4_insert_bp(struct target *target, enum bp_kind kind, uint64_t addr, unsigned len, struct err *err)
 {
     struct sh4_target *t = sh4_of(target);
+    if (t->state == TARGET_RUNNING && addr <= 0xFFFFFFFFu && have_bp(t, kind, (uint32_t)addr, len))
+        return 0;
     int ret = check(t, kind, addr, len, err);
     if (ret < 0)
         return ret;

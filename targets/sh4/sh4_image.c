@@ -248,6 +248,17 @@ static int patch_site(struct sh4_target *t, struct sh4_patch *s, bool in_memory,
     return 0;
 }
 
+void sh4_image_check(struct sh4_target *t)
+{
+    t->vbr_patched = false;
+    for (size_t i = 0; i < t->nvbr_sites; i++) {
+        struct sh4_patch *s = &t->vbr_sites[i];
+        uint32_t now;
+        s->in_memory = s->in_memory && sh4_agent_peek(t, s->addr, 2, &now, NULL) == 0 && (uint16_t)now == twin(s->orig);
+        t->vbr_patched |= s->in_memory;
+    }
+}
+
 int sh4_image_patch(struct sh4_target *t, bool in_memory, struct err *err)
 {
     int ret = in_memory ? search_written(t, err) : 0;

@@ -203,6 +203,9 @@ int sh4_link_command(struct sh4_link *l, unsigned ti, struct err *err)
             return 0;
     }
     l->ir = -1;
+    int ret = check_power(l, err);
+    if (ret < 0)
+        return ret;
     return err_set(err, ERR_NO_TARGET, "check power, clock and wiring; lower the wire clock",
                    "IR scan for H-UDI command %02x captured %04x, not ..01", ti, le16(seen));
 }

@@ -292,6 +292,7 @@ bool sh4_needs_hooks(const struct sh4_target *t);
 int sh4_image_patch(struct sh4_target *t, bool in_memory, struct err *err); /* VBR instructions to their DBR twins */
 void sh4_image_note_written(struct sh4_target *t, uint32_t addr, const uint8_t *buf, size_t len); /* the program's own bytes */
 void sh4_image_forget_written(struct sh4_target *t);
+void sh4_image_check(struct sh4_target *t); /* after the board was away: which twins are still in its memory? */
 int sh4_image_undo_leftovers(struct sh4_target *t, struct err *err);
 int sh4_set_image(struct target *t, const struct image *image, struct err *err);
 int sh4_sync_written(struct sh4_target *t, struct err *err);

@@ -651,7 +651,7 @@ static int op_attach(struct target *target, struct err *err)
         ret = seen_halted(t, err);
     if (ret < 0)
         return lost(t, ret);
-    t->check_patches = t->npatches > 0;
+    t->check_patches = t->npatches > 0 || t->nvbr_sites > 0;
     if (ret > 0) {
         ret = take_over(t, err);
         return ret < 0 ? lost(t, ret) : 0;
