@@ -256,6 +256,7 @@ static void on_lost(struct calltree *t, const struct event *e)
     t->stats.lost += e->amount;
     t->stats.lost_is_bound |= (e->flags & EVENT_AMOUNT_BOUND) != 0;
     t->stats.gaps++;
+    t->stats.link_gaps += e->cause == EVENT_CAUSE_LINK;
     if (!t->active)
         return;
     if (t->node != CALLTREE_NONE)

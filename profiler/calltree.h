@@ -71,6 +71,7 @@ struct calltree_stats {
     uint64_t lost;            /* events reported lost */
     bool lost_is_bound;       /* some of that is an upper bound */
     uint64_t gaps;            /* EVENT_LOSTs */
+    uint64_t link_gaps;       /* of those, because adapter or board were away: how much was lost is not known */
     uint64_t gap_c1;          /* counter 1 steps spent in gaps (also the LOST node's c1) */
     uint64_t doubtful;        /* events flagged doubtful, or that did not fit */
     uint64_t starts, stops;

@@ -362,6 +362,7 @@ static void take_stats(struct profile_info *i, const struct calltree_stats *s)
 {
     i->events = i->events ? i->events : s->events;
     i->lost = i->lost ? i->lost : s->lost;
+    i->gaps = i->gaps ? i->gaps : s->link_gaps;
     i->lost_is_bound |= s->lost_is_bound;
     i->doubtful = i->doubtful ? i->doubtful : s->doubtful;
     i->gap_c1 = i->gap_c1 ? i->gap_c1 : s->gap_c1;

@@ -75,6 +75,7 @@ struct profile_info {
     int64_t when;           /* seconds since 1970 UTC of the start; 0 unknown */
     uint64_t events, lost, doubtful; /* coverage */
     bool lost_is_bound;
+    uint64_t gaps;          /* times the board was away: what was lost then is not in `lost`, for nobody knows */
     uint64_t gap_c1;        /* counter 1 steps during which events were lost */
     uint64_t passes;        /* start/stop pairs completed */
     bool icache_enabled;    /* of the target, when profiled */

@@ -284,6 +284,12 @@ static void totals(const struct profile *p, const struct text_sink *out)
     }
 }
 
+static const char *times(uint64_t n, char *buf, size_t cap)
+{
+    snprintf(buf, cap, n == 1 ? "once" : "%" PRIu64 " times", n);
+    return buf;
+}
+
 static void coverage(const struct profile *p, const struct text_sink *out)
 {
     const struct profile_info *i = &p->info;
@@ -294,6 +300,8 @@ static void coverage(const struct profile *p, const struct text_sink *out)
                 i->lost && i->lost_is_bound ? "at most " : "", grouped(i->lost, b), grouped(i->doubtful, c));
     if (i->lost && p->total_c1)
         sink_printf(out, "\n          %.2f %% of C1 seen", 100.0 * (double)(p->total_c1 - i->gap_c1) / (double)p->total_c1);
+    if (i->gaps)
+        sink_printf(out, "\n          the board was away %s: what ran then is not in here", times(i->gaps, a, sizeof a));
     sink_printf(out, "\n");
     if (i->doubtful)
         sink_printf(out, "          ? marks what may in part belong to a neighbour; ?%% is how much of it at most\n");

@@ -92,6 +92,7 @@ static void run(struct json_writer *j, const struct profile *p)
     json_write_object(j, true);
     member_uint(j, "events", i->events);
     member_uint(j, "lost", i->lost);
+    member_uint(j, "gaps", i->gaps);
     member_bool(j, "lost_is_bound", i->lost_is_bound);
     member_uint(j, "lost_c1", i->gap_c1);
     member_uint(j, "doubtful", i->doubtful);

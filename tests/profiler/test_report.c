@@ -156,6 +156,15 @@ static void report__summary__totals_coverage_and_slow_down(void **state)
            "coverage  22 events, at most 1,234,567 lost, 0 doubtful\n"
            "          90.00 % of C1 seen\n"
            "note      2 places untraced\n");
+    p->info.lost = 0;
+    p->info.gaps = 2;
+    p->info.note = NULL;
+    expect(report_summary, p, &(struct report_options){ 0 },
+           "total     11 hits in 19 passes\n"
+           "C1        2,500 elapsed-time cycles\n"
+           "C2        50 icache-miss\n"
+           "coverage  22 events, 0 lost, 0 doubtful\n"
+           "          the board was away 2 times: what ran then is not in here\n");
     p->info.note = "shinobi: the routine sbIrqHandler was patched; 3 places are not traced: BL is set there, or they are in ROM";
     struct memory_sink m = { 0 };
     report_summary(p, &(struct report_options){ 0 }, sink_to(&m));
