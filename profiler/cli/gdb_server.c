@@ -559,6 +559,8 @@ const char *gdb_server_describe(const struct gdb_server *s)
     return s->describe;
 }
 
+bool gdb_server_attended(const struct gdb_server *s) { return s && s->live; }
+
 unsigned gdb_server_sessions(const struct gdb_server *s)
 {
     return s->nconns;

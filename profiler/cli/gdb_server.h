@@ -56,6 +56,9 @@ const char *gdb_server_describe(const struct gdb_server *s);
 /* gdb_server_sessions - open GDB connections now. */
 unsigned gdb_server_sessions(const struct gdb_server *s);
 
+/* gdb_server_attended - is there a GDB session? s may be NULL. On the worker only, where sessions come and go. */
+bool gdb_server_attended(const struct gdb_server *s);
+
 /* gdb_server_stop - close every listener and connection; NULL is fine. On the loop's thread, before or
  * after worker_stop() has returned 0; with the worker still running it ends the sessions there first and
  * returns when they are gone. After a worker_stop() that timed out, do not call it. Handles close when the

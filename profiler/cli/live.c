@@ -104,8 +104,12 @@ char *live_text(struct live *l, const struct pump_view *v, const struct calltree
     if (s->lost)
         add(buf, cap, ", %llu LOST, %.2f%% covered", (unsigned long long)s->lost,
             100.0 * (double)seen / (double)(seen + s->lost));
-    else
+    else if (!v->gaps)
         add(buf, cap, ", none lost");
+    if (v->gaps)
+        add(buf, cap, ", %u gap%s", v->gaps, v->gaps > 1 ? "s" : "");
+    if (v->away)
+        add(buf, cap, " (the board is away)");
     if (v->phase == PUMP_ARMED && !s->active)
         add(buf, cap, seen ? " (paused)" : " (waiting for the start point)");
     if (v->stop.reason != STOP_NONE)

@@ -1,10 +1,11 @@
 #include "profiler/cli/pump.h"
 
 #include <string.h>
+#include <time.h>
 
 #include "probe/base/util.h"
 
-enum { PUMP_BATCH = 512, PUMP_LOOK_NS = 100000000 };
+enum { PUMP_BATCH = 512, PUMP_LOOK_NS = 100000000, REARM_FIRST_MS = 1000, REARM_MAX_MS = 30000 };
 
 static void set_phase(struct pump *p, enum pump_phase phase)
 {
@@ -29,12 +30,32 @@ static void wake(struct pump *p)
 
 static uint64_t now(struct target *t) { return t->ops->now_ns ? t->ops->now_ns(t) : 0; }
 
+static uint64_t host_ns(void)
+{
+    struct timespec ts;
+    clock_gettime(CLOCK_MONOTONIC, &ts);
+    return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
+}
+
+/* What earlier traces of this profile counted, on top. */
+static void add_counts(struct trace_status *s, const struct trace_status *before)
+{
+    s->events += before->events;
+    s->lost += before->lost;
+    s->doubtful += before->doubtful;
+    s->target_cycles += before->target_cycles;
+    s->agent_cycles += before->agent_cycles;
+    s->held_ns += before->held_ns;
+    s->wire_bits += before->wire_bits;
+}
+
 /* Copies the driver's status for the main thread. */
 static void look(struct pump *p, struct target *t)
 {
     struct trace_status status = { 0 };
-    bool have = t->ops->trace->status(t, &status, NULL) == 0;
+    bool have = !p->away && t->ops->trace->status(t, &status, NULL) == 0;
     uint64_t at = now(t);
+    add_counts(&status, &p->before);
     pthread_mutex_lock(&p->lock);
     if (have)
         p->view.trace = status;
@@ -44,11 +65,22 @@ static void look(struct pump *p, struct target *t)
     p->looked_ns = at;
 }
 
+/* The gap is an event: how much was lost cannot be known. */
+static void push_gap(struct pump *p, struct target *t)
+{
+    struct event e = { .kind = EVENT_LOST, .cause = EVENT_CAUSE_LINK, .host_ns = now(t) };
+    p->gap_due = event_queue_room(p->queue) == 0;
+    if (!p->gap_due)
+        event_queue_push(p->queue, &e, 1);
+}
+
 /* Moves what there is and what fits. Returns how many events. */
 static size_t move_events(struct pump *p, struct target *t)
 {
     struct event batch[PUMP_BATCH];
     struct err err = { .code = ERR_OK };
+    if (p->gap_due)
+        push_gap(p, t);
     size_t room = event_queue_room(p->queue);
     if (room == 0)
         return 0;
@@ -84,6 +116,28 @@ static void forget_stop(struct pump *p)
     pthread_mutex_unlock(&p->lock);
 }
 
+static void set_away(struct pump *p, bool away)
+{
+    p->away = away;
+    pthread_mutex_lock(&p->lock);
+    p->view.away = away;
+    pthread_mutex_unlock(&p->lock);
+}
+
+/* The trace goes on where it can; until then this is tried again, with growing pauses. */
+static void rearm(struct pump *p, struct target *t)
+{
+    struct err err = { .code = ERR_OK };
+    if (t->ops->trace->arm(t, &p->cfg.trace, &err) < 0) {
+        p->rearm_at_ns = host_ns() + p->rearm_pause_ms * 1000000ull;
+        p->rearm_pause_ms = MIN(p->rearm_pause_ms * 2, (unsigned)REARM_MAX_MS);
+    } else {
+        set_away(p, false);
+    }
+    set_why(p, &err);
+    wake(p);
+}
+
 static bool slice(void *ctx, struct target *t)
 {
     struct pump *p = ctx;
@@ -91,8 +145,10 @@ static bool slice(void *ctx, struct target *t)
         forget_stop(p);
     if (p->phase != PUMP_ARMED && p->phase != PUMP_DRAINING)
         return false;
+    if (p->away && p->rearm_at_ns && host_ns() >= p->rearm_at_ns)
+        rearm(p, t);
     bool full = event_queue_room(p->queue) == 0;
-    size_t moved = full ? 0 : move_events(p, t);
+    size_t moved = full || p->away ? 0 : move_events(p, t);
     if (p->phase == PUMP_ARMED && time_is_up(p, t, moved))
         pump_disarm(p, t);
     else if (p->phase == PUMP_DRAINING && moved == 0 && !full)
@@ -115,38 +171,43 @@ static void stopped(void *ctx, struct target *t, const struct target_stop *stop)
     wake(p);
 }
 
+/* What the driver has fetched already is saved; it forgets its trace with the next attach. */
 static void gone(void *ctx, struct target *t, const struct err *why)
 {
     struct pump *p = ctx;
-    (void)t;
-    pthread_mutex_lock(&p->lock);
-    p->view.gone++;
-    p->view.why = *why;
-    pthread_mutex_unlock(&p->lock);
     if (p->phase == PUMP_DRAINING)
         set_phase(p, PUMP_ENDED); /* the rest is out of reach */
+    if (p->phase == PUMP_ARMED && !p->away) {
+        struct trace_status last = { 0 };
+        while (move_events(p, t) > 0)
+            ;
+        if (t->ops->trace->status(t, &last, NULL) == 0) {
+            add_counts(&last, &p->before);
+            p->before = last;
+            pthread_mutex_lock(&p->lock);
+            p->view.trace = last;
+            pthread_mutex_unlock(&p->lock);
+        }
+        set_away(p, true);
+    }
+    p->rearm_at_ns = 0;
+    set_why(p, why);
     wake(p);
-}
-
-/* The gap is an event: how much was lost cannot be known. */
-static void push_gap(struct pump *p)
-{
-    struct event e = { .kind = EVENT_LOST, .cause = EVENT_CAUSE_LINK, .flags = EVENT_AMOUNT_BOUND };
-    if (event_queue_room(p->queue))
-        event_queue_push(p->queue, &e, 1);
 }
 
 static void back(void *ctx, struct target *t)
 {
     struct pump *p = ctx;
-    struct err err = { .code = ERR_OK };
-    if (p->phase != PUMP_ARMED)
+    if (p->phase != PUMP_ARMED) {
+        set_why(p, &(struct err){ .code = ERR_OK });
         return;
-    push_gap(p);
-    if (t->ops->trace->arm(t, &p->cfg.trace, &err) < 0)
-        set_phase(p, PUMP_ENDED);
-    set_why(p, &err);
-    wake(p);
+    }
+    push_gap(p, t);
+    pthread_mutex_lock(&p->lock);
+    p->view.gaps++;
+    pthread_mutex_unlock(&p->lock);
+    p->rearm_pause_ms = REARM_FIRST_MS;
+    rearm(p, t);
 }
 
 static void closing(void *ctx, struct target *t)
@@ -197,8 +258,10 @@ void pump_disarm(struct pump *p, struct target *t)
     if (p->phase != PUMP_ARMED)
         return;
     look(p, t);
-    if (t->ops->trace->disarm(t, &err) < 0) {
-        set_why(p, &err);
+    int ret = p->away ? 0 : t->ops->trace->disarm(t, &err);
+    if (ret < 0 || p->away) { /* away: why says it already */
+        if (ret < 0)
+            set_why(p, &err);
         set_phase(p, PUMP_ENDED);
     } else {
         set_phase(p, PUMP_DRAINING);

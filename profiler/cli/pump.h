@@ -33,7 +33,8 @@ struct pump_view {
     uint64_t armed_ns, now_ns;  /* the target's clock: when armed, at the last look */
     struct err why;             /* code != ERR_OK: what ended or troubles the trace */
     struct target_stop stop;    /* reason != STOP_NONE: the target halted and nobody has resumed it */
-    unsigned gone;              /* times the target was lost */
+    unsigned gaps;              /* times the target was lost and came back; trace has the sums over all of them */
+    bool away;                  /* the target is lost, or back but not traced again yet; why says why */
 };
 
 /* Zero-initialise, then pump_init(). */
@@ -48,6 +49,11 @@ struct pump {
     uint64_t armed_ns, looked_ns;
     bool halted;        /* since the last stop nobody has been seen to resume it */
     bool waiting_start; /* for_ns counts from the first event */
+    bool away;          /* not armed on the board, although phase is PUMP_ARMED */
+    bool gap_due;       /* an EVENT_LOST that found no room yet */
+    struct trace_status before; /* sums over the traces that ended with a loss of the target */
+    uint64_t rearm_at_ns; /* host clock: next try; 0 while the target is lost */
+    unsigned rearm_pause_ms;
 };
 
 /* pump_init - cfg is copied. Returns 0 or -ERR_NOMEM. Main thread, before the worker knows the client. */
@@ -62,6 +68,9 @@ int pump_arm(struct pump *p, struct target *t, struct err *err);
 /* pump_disarm - undo the patches; the events still in the target's ring follow with the next slices, then
  * the phase becomes PUMP_ENDED. Harmless when not armed. */
 void pump_disarm(struct pump *p, struct target *t);
+
+/* When the target is lost and comes back, the gap becomes an EVENT_LOST of unknown amount and the trace is armed anew,
+ * as soon as the program is there again: after a failure the next try waits a second, then up to 30. */
 
 /* pump_look - a copy of the view. Any thread. */
 struct pump_view pump_look(struct pump *p);

@@ -23,6 +23,15 @@ enum run_phase {
     RUN_QUITTING   /* leaving */
 };
 
+/* The board's comings and goings, as the worker saw them (run_recover.c). */
+struct link_view {
+    unsigned gone, back;       /* how often */
+    struct err why;            /* of the last loss */
+    uint64_t gone_ns, last_ns; /* host clock of the last loss; how long it was away then */
+    bool halted;               /* at the last return, when everybody had been told */
+    enum { PROGRAM_UNKNOWN, PROGRAM_KEPT, PROGRAM_LOADED, PROGRAM_OTHER } program; /* found at the last return */
+};
+
 struct run {
     struct cli *cli;
     struct settings set;
@@ -53,7 +62,14 @@ struct run {
 
     enum run_phase phase;
     unsigned halted_ticks;  /* ticks in a row with the program stopped and no GDB there to deal with it */
-    unsigned gone_seen;     /* losses of the board that were told */
+    struct {
+        struct worker_client client;
+        pthread_mutex_t lock;
+        struct link_view view;   /* under lock */
+        bool running;            /* the worker's: the program is to run when everybody has been told */
+        unsigned told_gone, told_back; /* the loop's */
+        bool told_trouble;       /* that the profile is not armed again */
+    } link;
     bool abandon;           /* second Ctrl-C: no more waiting for the board */
     uint64_t begin_ns, end_ns; /* host clock */
     int64_t when;
@@ -78,6 +94,15 @@ int run_profile(struct run *r, struct profile **out, struct err *err);
 
 /* run_note - one line for people on stderr, past the live line. */
 void run_note(struct run *r, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+/* run_recover - worker_config.recover: re-opens the adapter, attaches, and sees to the program; ctx is the run. */
+int run_recover(void *ctx, struct target *t, struct err *err);
+
+/* run_watch_link - initialise r->link; its client is to be the worker's last. */
+void run_watch_link(struct run *r);
+
+/* run_tell_link - what there is to tell people about losses and returns since the last call. On the loop. */
+void run_tell_link(struct run *r);
 
 /* run_fini - give everything back, in any state. Returns false if the worker hangs in a call of the board
  * and what it uses was left alone. */

@@ -70,6 +70,8 @@ static int prepare_board(struct run *r, struct target *t, struct err *err)
 static void begin_on_worker(void *ctx, struct target *t)
 {
     struct run *r = ctx;
+    worker_add_client(r->worker, &r->link.client);
+    worker_serve(r->worker);
     r->begin.ret = !r->symbols ? 0 : r->profile || r->set.load ? prepare_board(r, t, &r->begin.err) : tell_image(r, t, &r->begin.err);
     if (r->begin.ret >= 0 && r->profile)
         r->begin.ret = pump_arm(&r->pump, t, &r->begin.err);
@@ -206,21 +208,12 @@ static bool stopped_for_good(struct run *r, const struct pump_view *v)
     return r->halted_ticks >= 3;
 }
 
-static void tell_of_losses(struct run *r, const struct pump_view *v)
-{
-    if (v->gone == r->gone_seen)
-        return;
-    r->gone_seen = v->gone;
-    run_note(r, "the board does not answer: %s; trying again (%s)", v->why.what, *v->why.hint ? v->why.hint : "Ctrl-C ends it");
-}
-
 static void look_after_profile(struct run *r)
 {
     if (!r->has_pump || (r->phase != RUN_PROFILING && r->phase != RUN_ENDING && r->phase != RUN_BRIDGING))
         return;
     take_events(r);
     struct pump_view v = pump_look(&r->pump);
-    tell_of_losses(r, &v);
     if (r->phase == RUN_BRIDGING) {
         if (v.phase == PUMP_ARMED) /* monitor profile start */
             r->phase = RUN_PROFILING;
@@ -245,6 +238,7 @@ static void look_after_profile(struct run *r)
 static void on_wake(uv_async_t *handle)
 {
     struct run *r = handle->data;
+    run_tell_link(r);
     if (!r->has_pump || (r->phase != RUN_PROFILING && r->phase != RUN_ENDING))
         return;
     take_events(r);
@@ -252,7 +246,11 @@ static void on_wake(uv_async_t *handle)
         look_after_profile(r);
 }
 
-static void on_tick(uv_timer_t *handle) { look_after_profile(handle->data); }
+static void on_tick(uv_timer_t *handle)
+{
+    run_tell_link(handle->data);
+    look_after_profile(handle->data);
+}
 
 static void on_signal(uv_signal_t *handle, int signum)
 {
@@ -318,19 +316,22 @@ int run_loop(struct run *r, struct err *err)
 {
     int ret = start_loop(r, err);
     if (ret == 0)
-        ret = worker_start(&(struct worker_config){ .target = r->target, .loop = &r->loop, .log = &r->log }, &r->worker, err);
+        ret = worker_start(&(struct worker_config){ .target = r->target, .loop = &r->loop, .log = &r->log,
+                                                    .recover = run_recover, .recover_ctx = r, .held = true }, &r->worker, err);
     if (ret == 0 && r->has_pump)
         worker_add_client(r->worker, &r->pump.client);
     if (ret == 0)
         ret = start_server(r, err);
     if (ret < 0)
         return ret;
+    run_watch_link(r);
     if (!r->profile)
         run_note(r, "bridge only%s; Ctrl-C ends it", r->symbols ? "" : " (--elf FILE would profile the program)");
     r->begin_ns = uv_hrtime();
     r->phase = RUN_STARTING;
     post(r, begin_on_worker, begun);
     uv_run(&r->loop, UV_RUN_DEFAULT);
+    run_tell_link(r);
     if (r->failure.code == ERR_OK)
         return 0;
     *err = r->failure;

@@ -43,6 +43,7 @@ struct worker {
     struct worker_fd *fds[MAX_FDS]; /* side by side with pfd; NULL: removed during dispatch */
     size_t nfds;
     bool gone;
+    bool was_running;        /* when last seen */
     unsigned recover_pause_ms;
     uint64_t recover_at_ns;
     uint64_t idle_at_ns;     /* next slice() of a halted target */
@@ -97,6 +98,10 @@ int worker_post(struct worker *w, struct worker_job *job, struct err *err)
     wake(w);
     return 0;
 }
+
+void worker_serve(struct worker *w) { w->cfg.held = false; }
+
+bool worker_was_running(const struct worker *w) { return w->was_running; }
 
 bool worker_stopping(const struct worker *w)
 {
@@ -267,19 +272,24 @@ static int serve_target(struct worker *w)
 {
     struct target *t = w->cfg.target;
     enum target_state state = t->ops->state(t);
-    if (state == TARGET_DETACHED)
+    if (state == TARGET_DETACHED || w->cfg.held)
         return -1;
     if (state == TARGET_GONE && !w->gone)
         tell_gone(w, &(struct err){ .code = ERR_NO_TARGET, .what = "the target does not answer" });
     uint64_t now = now_ns();
+    if (state == TARGET_RUNNING || state == TARGET_HALTED)
+        w->was_running = state == TARGET_RUNNING;
     if (w->gone) {
         if (now >= w->recover_at_ns)
             try_recover(w);
+        if (w->gone)
+            tell_slice(w);
         now = now_ns();
         return !w->gone ? 0 : w->recover_at_ns <= now ? 0 : (int)((w->recover_at_ns - now) / 1000000u) + 1;
     }
-    poll_target(w, state == TARGET_RUNNING ? w->cfg.slice_ns : 0);
-    if (state == TARGET_RUNNING || now >= w->idle_at_ns) {
+    bool turn = state == TARGET_RUNNING || now >= w->idle_at_ns;
+    poll_target(w, turn ? w->cfg.slice_ns : 0);
+    if (turn) {
         bool more = tell_slice(w);
         w->idle_at_ns = more ? 0 : now_ns() + (uint64_t)WORKER_IDLE_MS * 1000000u;
     }

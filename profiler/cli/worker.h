@@ -34,8 +34,8 @@ struct worker_job {
  * worker thread and may call the target; any of them may be NULL. */
 struct worker_client {
     void *ctx;
-    /* After every slice of a running target, and every WORKER_IDLE_MS while it is halted: fetch trace
-     * events, count time. Returns true if there is more to do at once: then a halted target's next
+    /* After every slice of a running target, every WORKER_IDLE_MS while it is halted, and between tries to get a
+     * lost one back: fetch trace events, count time. Returns true if there is more to do at once: then a halted target's next
      * call comes without the wait. */
     bool (*slice)(void *ctx, struct target *t);
     /* A stop, once per stop, before any other client has reacted to it. A client may resume the
@@ -67,6 +67,7 @@ struct worker_config {
     struct uv_loop_s *loop;  /* where done() callbacks run; NULL: they run on the worker */
     const struct log *log;   /* may be NULL; its write() must be callable from the worker */
     uint64_t slice_ns;       /* longest ops->poll() of a running target; 0 = WORKER_SLICE_NS */
+    bool held;               /* the target is left alone until worker_serve() */
     /* Gets a lost target back: re-open the adapter, attach. NULL: ops->attach() alone. Called on the
      * worker, first after 100 ms, then with growing pauses up to 2 s, until it succeeds. */
     int (*recover)(void *ctx, struct target *t, struct err *err);
@@ -93,6 +94,12 @@ int worker_post(struct worker *w, struct worker_job *job, struct err *err);
 
 /* worker_stopping - true once worker_stop() was called: long jobs ask and give up. Any thread. */
 bool worker_stopping(const struct worker *w);
+
+/* worker_serve - from here on a held worker lets the target run and looks for stops. On the worker. */
+void worker_serve(struct worker *w);
+
+/* worker_was_running - did the program run when the target was lost? On the worker, in recover() and back(). */
+bool worker_was_running(const struct worker *w);
 
 /* worker_add_client, worker_remove_client - on the worker (in a job), or before any job was posted and
  * from the loop's thread right after worker_start(). The struct is borrowed until removed or closing(). */

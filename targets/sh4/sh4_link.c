@@ -203,7 +203,7 @@ int sh4_link_command(struct sh4_link *l, unsigned ti, struct err *err)
             return 0;
     }
     l->ir = -1;
-    int ret = check_power(l, err);
+    int ret = check_pins(l, err);
     if (ret < 0)
         return ret;
     return err_set(err, ERR_NO_TARGET, "check power, clock and wiring; lower the wire clock",

@@ -13,6 +13,7 @@ import socket
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 import unittest
 
@@ -105,6 +106,18 @@ class Folder(unittest.TestCase):
         with open(self.path(name), "w", encoding="utf-8") as f:
             f.write(text)
         return self.path(name)
+
+    def wait_for(self, process, text):
+        line = ""
+        late = threading.Timer(60, process.kill)
+        late.start()
+        try:
+            while text not in line:
+                line = process.stderr.readline()
+                self.assertTrue(line, f"ended, or was ended, before saying {text!r}")
+        finally:
+            late.cancel()
+        return line
 
     def assert_fails(self, result, status, what, hint):
         self.assertEqual(result.returncode, status, result.stderr)
@@ -351,13 +364,6 @@ class Tutorial(Folder):
 
 
 class Running(Folder):
-    def wait_for(self, process, text):
-        line = ""
-        while text not in line:
-            line = process.stderr.readline()
-            self.assertTrue(line, f"ended before saying {text!r}")
-        return line
-
     def test_ctrl_c_ends_the_profile_and_shows_it(self):
         p = start(MISSION + ["--gdb", "off", "--json"], cwd=PROFEXAM)
         self.wait_for(p, "profiling")
@@ -558,8 +564,8 @@ class Interrupts(Folder):
         self.assertNotIn("BlockedTick", counts)
 
 
-class Gdb(Folder):
-    """GDB and a profile at the same time."""
+class GdbFolder(Folder):
+    """What tests with a GDB share."""
 
     def setUp(self):
         super().setUp()
@@ -588,6 +594,10 @@ class Gdb(Folder):
         self.assertEqual(process.returncode, 0, err)
         return out
 
+
+class Gdb(GdbFolder):
+    """GDB and a profile at the same time."""
+
     def test_breakpoints_work_while_profiling(self):
         elf = os.path.join(PROFEXAM, "profexam.elf")
         p, address = self.bridge(["--start", "main+8", "--json"], PROFEXAM)
@@ -614,6 +624,131 @@ class Gdb(Folder):
         check_identities(self, document)
         counts = hits(document)
         self.assertEqual([counts.get(n) for n in ("GetNewNode", "MallocNode", "GetLastNode", "InsertNode")], [1000, 1000, 999, 1000])
+
+
+class Recovery(GdbFolder):
+    """The board loses its power, or the adapter is unplugged, and comes back: in virtual time, while something runs."""
+    LOSSES = [("no-power@500ms+300ms", "sees no target power", "loaded again"),
+              ("unplug@500ms+300ms", "the adapter is gone", "its program untouched")]
+
+    def start_bridge(self, fault, args, cwd=PROFEXAM):
+        p = start(args + ["--gdb", "0"], cwd=cwd, probe="sim:sh7750,fault=" + fault)
+        for f in (p.stdout.close, p.stderr.close, p.wait, p.kill):
+            self.addCleanup(f)
+        return p, re.search(r"target remote (\S+)", p.stderr.readline()).group(1)
+
+    def test_during_a_plain_run(self):
+        for fault, why, _ in self.LOSSES:
+            with self.subTest(fault=fault):
+                p = start(["--gdb", "off"], cwd=self.dir, probe="sim:sh7750,fault=" + fault)
+                self.assertIn("bridge only", p.stderr.readline())
+                line = p.stderr.readline()
+                self.assertIn("does not answer", line)
+                self.assertIn(why, line)
+                self.assertRegex(p.stderr.readline(), r"the board is back after \d+\.\d s$")
+                p.send_signal(signal.SIGINT)
+                out, err = p.communicate(timeout=TIMEOUT)
+                self.assertEqual((p.returncode, out, err), (0, "", ""))
+
+    def test_during_a_profile(self):
+        whole = run(MISSION + ["--gdb", "off", "--json", "--passes", "2"], cwd=PROFEXAM)
+        paths = self.call_paths(json.loads(whole.stdout))
+        for fault, why, how in self.LOSSES:
+            with self.subTest(fault=fault):
+                recording = self.path("r")
+                r = run(MISSION + ["--gdb", "off", "--json", "--for", "1500ms", "--record", recording], cwd=PROFEXAM,
+                        probe="sim:sh7750,fault=" + fault)
+                self.assertEqual(r.returncode, 0, r.stderr)
+                self.assertEqual(r.stderr.count("does not answer"), 1, r.stderr)
+                self.assertIn(why, r.stderr)
+                self.assertEqual(r.stderr.count("the board is back"), 1, r.stderr)
+                self.assertIn(how, r.stderr)
+                self.assertIn("the gap is marked", r.stderr)
+                document = json.loads(r.stdout)
+                check_identities(self, document)
+                self.assertEqual(document["coverage"]["gaps"], 1)
+                self.assertLessEqual(self.call_paths(document), paths | {("(lost events)",)})
+                counts = hits(document)
+                self.assertGreater(counts["GetLastNode"], 8 * 999)  # both sides of the gap
+                for name in ("MallocNode", "GetLastNode", "InsertNode"):
+                    self.assertAlmostEqual(counts[name], counts["GetNewNode"], delta=0.01 * counts["GetNewNode"])
+                again = run(["report", recording, "--json"], cwd=PROFEXAM)
+                self.assertEqual(json.loads(again.stdout), document)
+                self.assertIn("the board was away once", run(["report", recording], cwd=PROFEXAM).stdout)
+
+    @staticmethod
+    def call_paths(document):
+        names, paths = document["functions"], {}
+        for n in document["tree"]:  # parents come first
+            paths[n["id"]] = paths.get(n["parent"], ()) + (names[n["function"]]["name"],)
+        return set(paths.values())
+
+    def gdb_through_a_loss(self, bridge, address, elf, before, after):
+        """GDB does `before`, which ends with a continue, until the board is back; then `after`, if need be interrupted."""
+        script = self.write("commands.gdb", "\n".join(["set confirm off", "set pagination off", "target remote " + address] + before +
+                                                      ["echo stopped\\n"] + after) + "\n")
+        gdb = subprocess.Popen(["gdb-multiarch", "-q", "-nx", "-batch", "-x", script, elf], stdin=subprocess.DEVNULL,
+                               stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        self.addCleanup(gdb.wait)
+        self.addCleanup(gdb.kill)
+        back = self.wait_for(bridge, "the board is back")
+        try:
+            text, _ = gdb.communicate(timeout=2)
+        except subprocess.TimeoutExpired:
+            gdb.send_signal(signal.SIGINT)
+            text, _ = gdb.communicate(timeout=TIMEOUT)
+        self.assertIn("The connection to the target is lost", text)
+        self.assertIn("The target is back.", text)
+        self.assertIn("stopped", text)
+        return text, back
+
+    def test_during_continue_of_gdb(self):
+        elf = os.path.join(PROFEXAM, "profexam.elf")
+        with self.subTest("unplugged: the program has run on"):
+            p, address = self.start_bridge("unplug@600ms+300ms", ["--no-profile", "--load"])
+            text, back = self.gdb_through_a_loss(p, address, elf, ["break *main", "continue", "continue"],
+                                                 ["print Passes > 20", "tbreak InsertNode", "continue", "bt", "detach"])
+            self.assertIn("its program untouched", back)
+            self.assertIn("SIGINT", text)
+            self.assertIn("$1 = 1", text)
+            self.assertRegex(text, r"#1 .* in BuildList \(\)")
+            self.end(p)
+        with self.subTest("power lost: a stop at the entry, breakpoints are set again"):
+            p, address = self.start_bridge("no-power@600ms+300ms", ["--no-profile", "--load"])
+            text, back = self.gdb_through_a_loss(p, address, elf, ["break *main", "continue", "continue"],
+                                                 ["info symbol $pc", "continue", "print Passes", "delete", "detach"])
+            self.assertIn("loaded again, halted", back)
+            self.assertIn("SIGTRAP", text)
+            self.assertIn("entry in section", text)
+            self.assertEqual(len(re.findall(r"Breakpoint 1, .*main", text)), 2)
+            self.assertIn("$1 = 0", text)
+            self.end(p)
+
+    def test_during_continue_of_gdb_and_a_profile(self):
+        elf = os.path.join(PROFEXAM, "profexam.elf")
+        for fault, _, how in self.LOSSES:
+            with self.subTest(fault=fault):
+                p, address = self.start_bridge(fault, ["--start", "main+8", "--json"])
+                text, back = self.gdb_through_a_loss(p, address, elf, ["continue"],
+                                                     ["tbreak InsertNode", "continue", "bt", "tbreak Initialise", "continue",
+                                                      "tbreak InsertNode", "continue", "monitor profile status", "detach"])
+                self.assertIn(how, back)
+                self.assertRegex(text, r"#1 .* in BuildList \(\)")
+                self.assertRegex(text, r"profiling: \d+ events, 0 lost")
+                p.send_signal(signal.SIGINT)
+                out, err = p.communicate(timeout=TIMEOUT)
+                self.assertEqual(p.returncode, 0, err)
+                document = json.loads(out)
+                check_identities(self, document)
+                self.assertEqual(document["coverage"]["gaps"], 1)
+
+    def test_that_never_comes_back_ends_with_what_was_seen(self):
+        r = run(MISSION + ["--gdb", "off", "--json", "--for", "900ms"], cwd=PROFEXAM, probe="sim:sh7750,fault=unplug@500ms+1000s")
+        self.assertEqual(r.returncode, 1, r.stderr)
+        self.assertIn("adapter", r.stderr)
+        document = json.loads(r.stdout)
+        check_identities(self, document)
+        self.assertGreater(hits(document)["GetLastNode"], 999)
 
 
 def patch_mode(elf, mode):

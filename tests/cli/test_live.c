@@ -85,6 +85,8 @@ static void live_text__states__are_said(void **state)
         { { .phase = PUMP_ARMED }, 0, "(waiting for the start point)" },
         { { .phase = PUMP_ARMED }, 5, "(paused)" },
         { { .phase = PUMP_ARMED, .stop = { .reason = STOP_SWBREAK } }, 5, "(halted)" },
+        { { .phase = PUMP_ARMED, .gaps = 1 }, 5, "/s, 1 gap" },
+        { { .phase = PUMP_ARMED, .gaps = 2, .away = true }, 5, "2 gaps (the board is away)" },
         { { .phase = PUMP_ARMED, .trace = { .lost = 25 } }, 75, "25 LOST, 75.00% covered" },
     };
     struct fixture *fx = *state;

@@ -17,6 +17,7 @@ struct scripted {
     struct target base;
     uint64_t left, next;
     uint64_t now_ns;
+    int fail_arm;
     int fail_poll; /* -ERR_*: what poll answers instead */
     unsigned armed, disarmed, polls;
 };
@@ -25,8 +26,9 @@ static struct scripted *of(struct target *t) { return CONTAINER_OF(t, struct scr
 
 static int arm(struct target *t, const struct trace_config *cfg, struct err *err)
 {
-    (void)err;
     assert_non_null(cfg->image);
+    if (of(t)->fail_arm)
+        return err_set(err, (enum err_code)-of(t)->fail_arm, "load it", "trace: scripted failure");
     of(t)->armed++;
     return 0;
 }
@@ -193,15 +195,67 @@ static void pump__target_comes_back__is_armed_again_and_the_gap_is_an_event(void
     struct err why = { .code = ERR_NO_TARGET, .what = "unplugged" };
     struct event out[QUEUE];
     pump_arm(&fx->pump, &fx->target.base, NULL);
+    fx->target.left = 3; /* fetched by the driver before */
     fx->pump.client.gone(&fx->pump, &fx->target.base, &why);
-    assert_int_equal(pump_look(&fx->pump).gone, 1);
+    assert_true(pump_look(&fx->pump).away);
+    assert_int_equal(pump_look(&fx->pump).gaps, 0);
     assert_int_equal(pump_look(&fx->pump).why.code, ERR_NO_TARGET);
+    fx->target.next = 0; /* a trace armed anew counts from zero */
     fx->pump.client.back(&fx->pump, &fx->target.base);
     assert_int_equal(fx->target.armed, 2);
+    assert_false(pump_look(&fx->pump).away);
+    assert_int_equal(pump_look(&fx->pump).gaps, 1);
     assert_int_equal(pump_look(&fx->pump).why.code, ERR_OK);
-    assert_int_equal(pump_pop(&fx->pump, out, QUEUE), 1);
-    assert_int_equal(out[0].kind, EVENT_LOST);
-    assert_int_equal(out[0].cause, EVENT_CAUSE_LINK);
+    assert_int_equal(pump_pop(&fx->pump, out, QUEUE), 4);
+    assert_int_equal(out[2].kind, EVENT_CALL);
+    assert_int_equal(out[3].kind, EVENT_LOST);
+    assert_int_equal(out[3].cause, EVENT_CAUSE_LINK);
+    fx->target.left = 2;
+    slice(fx);
+    slice(fx);
+    assert_int_equal(pump_look(&fx->pump).trace.events, 3 + 2); /* over both */
+    assert_int_equal(pump_look(&fx->pump).trace.target_cycles, 2000);
+    drop(fx);
+}
+
+static void pump__target_comes_back_without_its_program__is_not_traced_until_it_can_be(void **state)
+{
+    (void)state;
+    struct fixture *fx = make(0, 500, false);
+    struct err why = { .code = ERR_NO_TARGET, .what = "unplugged" };
+    pump_arm(&fx->pump, &fx->target.base, NULL);
+    fx->pump.client.gone(&fx->pump, &fx->target.base, &why);
+    fx->target.fail_arm = -ERR_FORMAT;
+    fx->pump.client.back(&fx->pump, &fx->target.base);
+    assert_true(pump_look(&fx->pump).away);
+    assert_int_equal(pump_look(&fx->pump).phase, PUMP_ARMED);
+    assert_int_equal(pump_look(&fx->pump).why.code, ERR_FORMAT);
+    unsigned polls = fx->target.polls;
+    slice(fx);
+    assert_int_equal(fx->target.polls, polls);
+    fx->target.fail_arm = 0;
+    fx->pump.rearm_at_ns = 1; /* the pause is over */
+    slice(fx);
+    assert_int_equal(fx->target.armed, 2);
+    assert_false(pump_look(&fx->pump).away);
+    assert_true(fx->target.polls > polls);
+    drop(fx);
+}
+
+static void pump__time_limit_while_the_target_is_away__ends_with_why(void **state)
+{
+    (void)state;
+    struct fixture *fx = make(0, 500, false);
+    struct err why = { .code = ERR_NO_TARGET, .what = "unplugged" };
+    pump_arm(&fx->pump, &fx->target.base, NULL);
+    fx->pump.client.gone(&fx->pump, &fx->target.base, &why);
+    slice(fx);
+    assert_int_equal(pump_look(&fx->pump).phase, PUMP_ARMED);
+    fx->target.now_ns += 500;
+    slice(fx);
+    assert_int_equal(pump_look(&fx->pump).phase, PUMP_ENDED);
+    assert_int_equal(pump_look(&fx->pump).why.code, ERR_NO_TARGET);
+    assert_int_equal(fx->target.disarmed, 0);
     drop(fx);
 }
 
@@ -227,6 +281,8 @@ int main(void)
         cmocka_unit_test(pump__time_limit__counts_the_target_s_clock_from_the_start_point),
         cmocka_unit_test(pump__trace_fails__why_is_seen),
         cmocka_unit_test(pump__target_comes_back__is_armed_again_and_the_gap_is_an_event),
+        cmocka_unit_test(pump__target_comes_back_without_its_program__is_not_traced_until_it_can_be),
+        cmocka_unit_test(pump__time_limit_while_the_target_is_away__ends_with_why),
         cmocka_unit_test(pump__program_stops__is_seen_until_it_runs_again),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,163 @@
+/* A board or adapter that goes away and comes back: getting it back, and telling people. */
+#include <string.h>
+#include <time.h>
+
+#include "profiler/cli/board_io.h"
+#include "profiler/cli/run.h"
+
+enum { COMPARE_BYTES = 256 << 10 };
+
+static uint64_t host_ns(void)
+{
+    struct timespec ts;
+    clock_gettime(CLOCK_MONOTONIC, &ts);
+    return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
+}
+
+/* ---- on the worker ---- */
+
+static bool stopping(void *ctx)
+{
+    struct run *r = ctx;
+    return worker_stopping(r->worker);
+}
+
+static void found(struct run *r, int program)
+{
+    pthread_mutex_lock(&r->link.lock);
+    r->link.view.program = program;
+    pthread_mutex_unlock(&r->link.lock);
+}
+
+/* The target is halted. Memory that lost its power is loaded again, if it was loaded by this run. */
+static int check_program(struct run *r, struct target *t, struct err *err)
+{
+    struct board_io io = { .cancelled = stopping, .ctx = r };
+    struct err differs = { .code = ERR_OK };
+    const struct image *im = symbols_image(r->symbols);
+    int ret = board_compare(t, im, &io, COMPARE_BYTES, &differs);
+    if (ret == 0) {
+        found(r, PROGRAM_KEPT);
+        return 0;
+    }
+    if (differs.code != ERR_STATE) { /* not read, rather than another one */
+        *err = differs;
+        return ret;
+    }
+    if (!r->begin.loaded) {
+        found(r, PROGRAM_OTHER);
+        return 0;
+    }
+    uint64_t loaded;
+    ret = board_load(t, im, &io, &loaded, err);
+    if (ret == 0)
+        found(r, PROGRAM_LOADED);
+    return ret;
+}
+
+/* Nobody at the board's other end but a program that runs: then it is not halted for a look at it. */
+static bool left_alone(const struct run *r)
+{
+    bool profiling = r->has_pump && r->pump.phase == PUMP_ARMED;
+    return !profiling && !gdb_server_attended(r->server);
+}
+
+int run_recover(void *ctx, struct target *t, struct err *err)
+{
+    struct run *r = ctx;
+    found(r, PROGRAM_UNKNOWN);
+    r->link.running = worker_was_running(r->worker);
+    int ret = probe_reopen(r->probe, err);
+    if (ret == 0)
+        ret = t->ops->attach(t, err);
+    if (ret < 0 || (left_alone(r) && t->ops->state(t) == TARGET_RUNNING))
+        return ret < 0 ? ret : 0;
+    bool runs = t->ops->state(t) == TARGET_RUNNING;
+    if (runs)
+        ret = board_halt(t, err); /* the driver undoes here what a trace left behind, and puts breakpoints back */
+    if (ret == 0 && r->symbols && (r->profile || r->begin.loaded))
+        ret = check_program(r, t, err);
+    pthread_mutex_lock(&r->link.lock);
+    bool anew = r->link.view.program == PROGRAM_LOADED;
+    pthread_mutex_unlock(&r->link.lock);
+    /* A GDB that waits for its program goes on waiting; one whose program stopped meanwhile is told when it is back. */
+    if (ret == 0 && r->link.running && !anew && (runs || !gdb_server_attended(r->server))) {
+        r->link.running = false;
+        ret = t->ops->resume(t, &(struct resume){ .kind = RESUME_CONTINUE }, err);
+    }
+    return ret;
+}
+
+static void gone(void *ctx, struct target *t, const struct err *why)
+{
+    struct run *r = ctx;
+    (void)t;
+    pthread_mutex_lock(&r->link.lock);
+    r->link.view.gone++;
+    r->link.view.why = *why;
+    r->link.view.gone_ns = host_ns();
+    pthread_mutex_unlock(&r->link.lock);
+    uv_async_send(&r->wake);
+}
+
+/* The last to be told: everybody has put back what they need. A program that was started anew is GDB's, if there is one. */
+static void back(void *ctx, struct target *t)
+{
+    struct run *r = ctx;
+    if (r->link.running && t->ops->state(t) == TARGET_HALTED && !gdb_server_attended(r->server))
+        t->ops->resume(t, &(struct resume){ .kind = RESUME_CONTINUE }, NULL); /* lost again: told by the next poll */
+    r->link.running = false;
+    pthread_mutex_lock(&r->link.lock);
+    r->link.view.back++;
+    r->link.view.last_ns = host_ns() - r->link.view.gone_ns;
+    r->link.view.halted = t->ops->state(t) == TARGET_HALTED;
+    pthread_mutex_unlock(&r->link.lock);
+    uv_async_send(&r->wake);
+}
+
+void run_watch_link(struct run *r)
+{
+    pthread_mutex_init(&r->link.lock, NULL);
+    r->link.client = (struct worker_client){ .ctx = r, .gone = gone, .back = back };
+}
+
+/* ---- on the loop ---- */
+
+static void tell_back(struct run *r, const struct link_view *v)
+{
+    static const char *const program[] = {
+        [PROGRAM_UNKNOWN] = "", [PROGRAM_KEPT] = ", its program untouched",
+        [PROGRAM_LOADED] = "; the program was lost and has been loaded again",
+        [PROGRAM_OTHER] = "; its memory does not hold the program any more",
+    };
+    bool profiling = r->has_pump && pump_look(&r->pump).phase == PUMP_ARMED;
+    run_note(r, "the board is back after %.1f s%s%s%s", (double)v->last_ns / 1e9, program[v->program],
+             v->halted ? ", halted" : "", profiling ? "; the gap is marked in the profile" : "");
+}
+
+/* Back, but the trace cannot be armed: once, for it is tried again and again. */
+static void tell_trouble(struct run *r)
+{
+    struct pump_view v = pump_look(&r->pump);
+    bool trouble = v.away && v.phase == PUMP_ARMED && v.why.code != ERR_OK;
+    if (trouble && !r->link.told_trouble)
+        run_note(r, "not profiling: %s; trying again (%s)", v.why.what, *v.why.hint ? v.why.hint : "Ctrl-C ends it");
+    else if (!trouble && r->link.told_trouble)
+        run_note(r, "profiling again");
+    r->link.told_trouble = trouble;
+}
+
+void run_tell_link(struct run *r)
+{
+    pthread_mutex_lock(&r->link.lock);
+    struct link_view v = r->link.view;
+    pthread_mutex_unlock(&r->link.lock);
+    if (v.gone != r->link.told_gone)
+        run_note(r, "the board does not answer: %s; trying again (%s)", v.why.what, *v.why.hint ? v.why.hint : "Ctrl-C ends it");
+    if (v.back != r->link.told_back)
+        tell_back(r, &v);
+    r->link.told_gone = v.gone;
+    r->link.told_back = v.back;
+    if (r->has_pump && v.back && v.back == v.gone)
+        tell_trouble(r);
+}
