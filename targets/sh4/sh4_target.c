@@ -470,8 +470,9 @@ static int poll_running(struct sh4_target *t, uint64_t max_ns, struct target_sto
         if (ret || t->crawling)
             return ret;
         ret = seen_halted(t, err);
-        if (ret == 0)
-            ret = MIN(sh4_reset_seen(t, err), 0);
+        int was_reset = ret == 0 ? sh4_reset_seen(t, err) : 0;
+        if (was_reset < 0)
+            return was_reset;
         if (ret == 0 && t->was_reset && !t->halt_wanted)
             ret = halt_the_reset(t, err);
         if (ret < 0)
@@ -503,7 +504,8 @@ static int check_alive(struct sh4_target *t, struct err *err)
     t->alive_ns = now(t);
     if (t->link.ir != SH4_TI_RESET_NEGATE)
         return 0;
-    return err_prefix(err, sh4_link_command(&t->link, SH4_TI_RESET_NEGATE, err), "looking whether the board is still there");
+    int ret = sh4_link_command(&t->link, SH4_TI_RESET_NEGATE, err);
+    return ret < 0 ? err_prefix(err, ret, "looking whether the board is still there") : 0;
 }
 
 static int op_poll(struct target *target, uint64_t max_ns, struct target_stop *stop, struct err *err)
