@@ -758,6 +758,20 @@ static void fault_unplug__times_given__must_be_opened_again(void **state)
     drop(b);
 }
 
+static void fault_power__period_given__comes_again(void **state)
+{
+    (void)state;
+    struct board *b = make("fault=no-power@2ms+3ms/10ms");
+    unsigned pins, known;
+    for (unsigned ms = 1; ms < 60; ms++) { /* it is `ms` now */
+        wait_us(b, 1000);
+        assert_int_equal(b->base.type->get_pins(&b->base, &pins, &known, NULL), 0);
+        if (ms % 10 != 2 && ms % 10 != 5) /* not at the edges themselves */
+            assert_int_equal(!(pins & JTAG_PIN_VTREF), ms % 10 > 2 && ms % 10 < 5);
+    }
+    drop(b);
+}
+
 static void fault_silent__ase_boot__comes_up_in_the_boot_rom(void **state)
 {
     (void)state;
@@ -814,8 +828,9 @@ static void options__malformed__refused_with_what_is_possible(void **state)
         { "le,be,xe", "\"xe\"" },        { "tck=fast", "\"fast\"" },      { "cpu=0", "\"0\"" },
         { "tck=", "\"\"" },              { "private=maybe", "private=maybe" }, { "fault=fire", "\"fire\"" },
         { "fault=noise@", "noise@" },    { "fault=unplug@2s", "unplug@2s" },
-        { "fault=unplug@2s+", "unplug@2s+" }, { "fault=unplug@2+3", "unplug@2+3" }, { "fault=noise@1s+1s", "noise@1s+1s" },
-           { "fault=unplug@x", "unplug@x" }, { "serial=tape", "tape" }, { "nmi=soon", "soon" },
+        { "fault=unplug@2s+", "unplug@2s+" }, { "fault=unplug@2s+1s/1s", "1s/1s" }, { "fault=unplug@2s+1s/", "1s/" },
+        { "fault=unplug@2+3", "unplug@2+3" }, { "fault=noise@1s+1s", "noise@1s+1s" },
+        { "fault=unplug@x", "unplug@x" }, { "serial=tape", "tape" }, { "nmi=soon", "soon" },
         { "rom=/nonexistent/rom", "/nonexistent/rom" }, { "serial=file:/nonexistent/x", "/nonexistent/x" },
     };
     (void)state;
@@ -862,6 +877,7 @@ int main(void)
         cmocka_unit_test(faults__each__looks_from_outside_as_described),
         cmocka_unit_test(fault_power__times_given__board_starts_anew_afterwards),
         cmocka_unit_test(fault_unplug__times_given__must_be_opened_again),
+        cmocka_unit_test(fault_power__period_given__comes_again),
         cmocka_unit_test(fault_silent__ase_boot__comes_up_in_the_boot_rom),
         cmocka_unit_test(bootrom__listing__assembles_to_the_words_in_rom),
         cmocka_unit_test(fault_noise__seeded__flips_about_one_in_n_the_same_every_time),

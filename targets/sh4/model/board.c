@@ -47,6 +47,10 @@ static void fault_turns(struct board *b)
     b->unplugged |= b->opt.fault == FAULT_UNPLUG;
     if (b->fault_phase == FAULT_OVER && b->opt.fault == FAULT_NO_POWER)
         power_up(b);
+    if (b->fault_phase == FAULT_OVER && b->opt.fault_every_ns) {
+        b->opt.fault_from_ns += b->opt.fault_every_ns;
+        b->fault_phase = FAULT_AHEAD;
+    }
 }
 
 /* The CPU in slices that end where a peripheral has something to say. */

@@ -17,7 +17,7 @@
  *                      bits of data registers on their way in
  *   fault=KIND@T+D     no-power, no-clock, stuck-tdo, silent, unplug: the fault begins T and ends D later in virtual time,
  *                      with units: 2s+500ms. After no-power the board powers up, memory gone; after unplug the adapter must
- *                      be opened again */
+ *                      be opened again. T+D/P: again every P */
 #ifndef TARGETS_SH4_MODEL_BOARD_H
 #define TARGETS_SH4_MODEL_BOARD_H
 

@@ -52,7 +52,7 @@ static uint64_t take_ns(const char *text, const char **end)
     return 0;
 }
 
-/* T+D after the '@'; false if it is not that. */
+/* T+D or T+D/P after the '@'; false if it is not that. */
 static bool parse_times(const char *text, struct board_options *o)
 {
     const char *end;
@@ -60,10 +60,13 @@ static bool parse_times(const char *text, struct board_options *o)
     if (!from || *end != '+')
         return false;
     uint64_t length = take_ns(end + 1, &end);
-    if (!length || *end)
+    bool again = length && *end == '/';
+    uint64_t every = again ? take_ns(end + 1, &end) : 0;
+    if (!length || *end || (again && every <= length))
         return false;
     o->fault_from_ns = from;
     o->fault_for_ns = length;
+    o->fault_every_ns = every;
     return true;
 }
 
@@ -83,7 +86,7 @@ static int parse_fault(const char *text, struct board_options *o, struct err *er
     bool timed = text[len] && !always && parse_times(text + len + 1, o);
     o->fault_n = timed ? 0 : text[len] ? strtoull(text + len + 1, &end, 0) : noise ? 1000 : 0;
     if (*end || (text[len] && !timed && !o->fault_n))
-        return err_set(err, ERR_USAGE, "write KIND@N, N a number above 0, or KIND@2s+500ms: from when, for how long",
+        return err_set(err, ERR_USAGE, "write KIND@N, N a number above 0, or KIND@2s+500ms, KIND@2s+500ms/10s: from when, for how long, how often",
                        "fault=%s", text);
     for (size_t i = 0; i < ARRAY_LEN(kinds); i++) {
         if (strlen(kinds[i].name) == len && !strncmp(kinds[i].name, text, len)) {

@@ -37,6 +37,7 @@ struct board_options {
     enum board_fault fault;
     uint64_t fault_n; /* TCK clock from which on it shows; noise: one bit in so many */
     uint64_t fault_from_ns, fault_for_ns; /* not 0: it shows from that time on, for that long, instead */
+    uint64_t fault_every_ns; /* not 0: and again so long after it began */
     uint64_t nmi_us; /* 0: never */
 };
 
