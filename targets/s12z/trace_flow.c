@@ -10,7 +10,8 @@ enum {
     PAGE_BITS = 12, PAGE = 1 << PAGE_BITS, PAGES = 1 << (24 - PAGE_BITS), ADDRESS = 0xFFFFFF,
     MAX_PATH = 4096,     /* instructions of one node; more without a traced one is an endless loop */
     MAX_PENDING = 64,    /* nested interrupts */
-    SHADOW = 256         /* return addresses remembered */
+    SHADOW = 256,        /* return addresses remembered */
+    MAX_WATCHES = 256
 };
 /* Node numbers as stored: slow ones need more than a step (unknown yet, or with static calls inside). */
 enum { SLOW = 0x80000000u, UNKNOWN = 0xFFFFFFFFu };
@@ -23,6 +24,7 @@ enum end {
     END_RETURN,
     END_RTI,
     END_TRAP,    /* SWI, SYS, TRAP, SPARE */
+    END_SPLIT,   /* goes on at a watched address, without a bit */
     END_LOOP,    /* never ends by itself: only an interrupt leaves it */
     END_OUTSIDE  /* leaves the image: wrong ELF, or code made at run time */
 };
@@ -35,7 +37,7 @@ struct node {
 };
 
 struct segment { uint32_t low, high; };
-struct static_call { uint32_t pc, target, back; };
+struct static_call { uint32_t pc, target, back; uint64_t weight; /* of the node up to and with the call */ };
 
 struct node_info {
     uint32_t start, end_pc, fall; /* end_pc: of the ending instruction; fall: behind it */
@@ -43,6 +45,8 @@ struct node_info {
     uint32_t segment, nsegments;  /* into segments[] */
     uint32_t call, ncalls;        /* into calls[] */
     uint8_t end, op;
+    bool watched;                 /* its start is */
+    uint64_t skipped[2];          /* like count, while counting was off */
     uint64_t count[2];            /* folded: [1] taken; other ends use [0] */
     uint64_t entered;             /* by other ways than a branch bit */
     uint64_t aborted;             /* left in the middle: session end, or an RTI that went elsewhere */
@@ -71,7 +75,11 @@ struct s12z_flow {
     struct static_call *calls;
     size_t nnodes, cap_nodes, nsegments, cap_segments, ncalls, cap_calls;
     uint32_t at; /* node under way; UNKNOWN: not synchronised */
-    bool synced, session;
+    bool synced;
+    bool seamless, held;  /* the target stands still between sessions; it does now */
+    bool skipping;        /* counting is off */
+    uint32_t watch[MAX_WATCHES];
+    size_t nwatches;
     struct pending pending[MAX_PENDING];
     unsigned npending;
     uint32_t shadow[SHADOW];
@@ -148,11 +156,11 @@ static int add_segment(struct s12z_flow *f, struct node_info *n, uint32_t low, u
     return 0;
 }
 
-static int add_call(struct s12z_flow *f, struct node_info *n, uint32_t pc, uint32_t target, uint32_t back)
+static int add_call(struct s12z_flow *f, struct node_info *n, struct static_call c)
 {
     if (ROOM(f, calls, ncalls, cap_calls) < 0)
         return -ERR_NOMEM;
-    f->calls[f->ncalls++] = (struct static_call){ pc, target, back };
+    f->calls[f->ncalls++] = c;
     n->ncalls++;
     return 0;
 }
@@ -175,6 +183,14 @@ static enum end end_of(const struct s12z_flow *f, const struct s12z_insn *i)
     return END_LOOP;
 }
 
+static bool is_watched(const struct s12z_flow *f, uint32_t pc)
+{
+    for (size_t k = 0; k < f->nwatches; k++)
+        if (f->watch[k] == pc)
+            return true;
+    return false;
+}
+
 static bool in_path(const struct s12z_flow *f, const struct node_info *n, uint32_t pc)
 {
     for (uint32_t k = 0; k < n->nsegments; k++)
@@ -189,7 +205,13 @@ static int walk_path(struct s12z_flow *f, struct node_info *n, uint64_t *weight)
     uint32_t pc = n->start, low = pc;
     struct s12z_insn i;
     *weight = 0;
+    n->watched = is_watched(f, pc);
     for (unsigned steps = 0; steps < MAX_PATH; steps++) {
+        if (steps && is_watched(f, pc)) {
+            n->end = END_SPLIT;
+            n->end_pc = n->fall = pc;
+            return add_segment(f, n, low, pc);
+        }
         if ((steps && pc == low && in_path(f, n, pc)) || !decode(f, pc, &i)) {
             n->end = steps && pc == low && in_path(f, n, pc) ? END_LOOP : END_OUTSIDE;
             n->end_pc = n->fall = pc;
@@ -200,11 +222,11 @@ static int walk_path(struct s12z_flow *f, struct node_info *n, uint64_t *weight)
         *weight += (uint64_t)1 << 32 | s12z_cycles(&i);
         if (end != END_LOOP) {
             *n = (struct node_info){ .start = n->start, .end_pc = pc, .fall = behind, .target = i.target, .segment = n->segment,
-                                     .nsegments = n->nsegments, .call = n->call, .ncalls = n->ncalls, .end = end, .op = i.op };
+                                     .nsegments = n->nsegments, .call = n->call, .ncalls = n->ncalls, .end = end, .op = i.op, .watched = n->watched };
             return add_segment(f, n, low, behind);
         }
         bool away = i.flow == S12Z_FLOW_JUMP || i.flow == S12Z_FLOW_CALL;
-        if (i.flow == S12Z_FLOW_CALL && add_call(f, n, pc, i.target, behind) < 0)
+        if (i.flow == S12Z_FLOW_CALL && add_call(f, n, (struct static_call){ pc, i.target, behind, *weight }) < 0)
             return -ERR_NOMEM;
         if (away && add_segment(f, n, low, behind) < 0)
             return -ERR_NOMEM;
@@ -245,7 +267,8 @@ static int node_at(struct s12z_flow *f, uint32_t pc, uint32_t *out)
         (*p)->node[pc % PAGE] = ++number;
     }
     number--;
-    *out = number | (f->info[number].ncalls || f->info[number].end != END_BRANCH ? SLOW : 0);
+    const struct node_info *n = &f->info[number];
+    *out = number | (n->ncalls || n->watched || n->end != END_BRANCH ? SLOW : 0);
     return 0;
 }
 
@@ -275,20 +298,26 @@ static void popped(struct s12z_flow *f, uint32_t to)
         f->totals.returns_astray++;
 }
 
-/* The static calls of the node just completed. */
-static void emit_calls(struct s12z_flow *f, const struct node_info *n)
-{
-    for (uint32_t k = 0; k < n->ncalls; k++) {
-        const struct static_call *c = &f->calls[n->call + k];
-        pushed(f, c->back);
-        emit(f, EVENT_CALL, c->pc, true, c->target, true, 0);
-    }
-}
-
 static void add_weight(struct s12z_flow *f, uint64_t weight)
 {
     f->totals.core_cycles += weight & 0xFFFFFFFF;
     f->totals.instructions += weight >> 32;
+}
+
+/* What happens inside of the node just completed, each at its time, then the rest of its weight. */
+static void run_through(struct s12z_flow *f, const struct node_info *n, uint64_t weight)
+{
+    uint64_t done = 0;
+    if (n->watched)
+        emit(f, EVENT_TIMESTAMP, n->start, true, 0, false, 0);
+    for (uint32_t k = 0; k < n->ncalls; k++) {
+        const struct static_call *c = &f->calls[n->call + k];
+        add_weight(f, c->weight - done);
+        done = c->weight;
+        pushed(f, c->back);
+        emit(f, EVENT_CALL, c->pc, true, c->target, true, 0);
+    }
+    add_weight(f, weight - done);
 }
 
 static int refuse(struct s12z_flow *f, const char *why, struct err *err)
@@ -300,21 +329,47 @@ static int refuse(struct s12z_flow *f, const char *why, struct err *err)
                    "trace does not fit the program at %06X..%06X: %s", pc, end, why);
 }
 
-/* A node that needs more than a step: its successor is not known yet, or it holds calls. */
-static int slow_bit(struct s12z_flow *f, unsigned bit, struct err *err)
+/* Completes a node that ends otherwise than by a branch. */
+static void complete(struct s12z_flow *f)
 {
     struct node_info *n = current(f);
+    run_through(f, n, f->nodes[f->at & ~SLOW].weight[0]); /* may turn counting on or off */
+    f->skipping ? n->skipped[0]++ : n->count[0]++;
+}
+
+/* Nodes that end at a watched address go on by themselves once something shows that they were left. */
+static int pass_splits(struct s12z_flow *f, struct err *err)
+{
+    for (unsigned k = 0; current(f)->end == END_SPLIT && k <= MAX_WATCHES; k++) {
+        uint32_t *next = &f->nodes[f->at & ~SLOW].next[0];
+        uint32_t to = *next;
+        complete(f);
+        if (to == UNKNOWN && node_at(f, current(f)->fall, &to) < 0)
+            return err_set(err, ERR_NOMEM, "", "out of memory");
+        f->nodes[f->at & ~SLOW].next[0] = to; /* node_at() may have moved the nodes */
+        f->at = to;
+    }
+    return 0;
+}
+
+/* A node that needs more than a step: its successor is not known yet, or something happens inside. */
+static int slow_bit(struct s12z_flow *f, unsigned bit, struct err *err)
+{
+    int ret = pass_splits(f, err);
+    struct node_info *n = current(f);
     uint32_t number = f->at & ~SLOW, next;
+    if (ret < 0)
+        return ret;
     if (n->end != END_BRANCH)
         return refuse(f, "a branch outcome where no branch is", err);
-    emit_calls(f, n);
+    run_through(f, n, f->nodes[number].weight[bit]);
+    n = current(f);
     if (f->nodes[number].next[bit] == UNKNOWN) {
         if (node_at(f, bit ? n->target : n->fall, &next) < 0)
             return err_set(err, ERR_NOMEM, "", "out of memory");
         f->nodes[number].next[bit] = next;
     }
     f->nodes[number].count[bit]++;
-    add_weight(f, f->nodes[number].weight[bit]);
     f->at = f->nodes[number].next[bit];
     return 0;
 }
@@ -323,7 +378,8 @@ static void fold(struct s12z_flow *f)
 {
     for (size_t k = 0; k < f->nnodes; k++)
         for (unsigned b = 0; b < 2; b++) {
-            f->info[k].count[b] += f->nodes[k].count[b];
+            uint64_t *to = f->skipping ? f->info[k].skipped : f->info[k].count;
+            to[b] += f->nodes[k].count[b];
             f->nodes[k].count[b] = 0;
         }
     f->since_fold = 0;
@@ -370,14 +426,6 @@ static int go_to(struct s12z_flow *f, uint32_t pc, struct err *err)
     return 0;
 }
 
-/* Completes a node that ends otherwise than by a branch. */
-static void complete(struct s12z_flow *f, struct node_info *n)
-{
-    emit_calls(f, n);
-    n->count[0]++;
-    add_weight(f, f->nodes[f->at & ~SLOW].weight[0]);
-}
-
 /* ---- interrupts ---- */
 
 static void push_pending(struct s12z_flow *f, uint32_t node, uint32_t pc)
@@ -389,20 +437,47 @@ static void push_pending(struct s12z_flow *f, uint32_t node, uint32_t pc)
     f->pending[f->npending++] = (struct pending){ node, pc };
 }
 
-/* The RTI gave the interrupted address: the node goes on there, as if nothing had been. */
-static int resume(struct s12z_flow *f, uint32_t dest, struct err *err)
+/* Whether the code goes on at dest inside of the node under way, or behind watched addresses that it passed since. Leaves the
+ * node that holds dest under way. */
+static bool go_on_at(struct s12z_flow *f, uint32_t dest)
+{
+    for (unsigned k = 0; k <= MAX_WATCHES; k++) {
+        const struct node_info *n = current(f);
+        uint32_t before = f->at;
+        if (in_path(f, n, dest) || (n->end == END_LOOP && dest == n->end_pc))
+            return true;
+        if (n->end != END_SPLIT)
+            return false;
+        complete(f);
+        uint32_t to = f->nodes[f->at & ~SLOW].next[0];
+        if (to == UNKNOWN && node_at(f, current(f)->fall, &to) < 0)
+            return false;
+        f->nodes[before & ~SLOW].next[0] = f->at = to;
+    }
+    return false;
+}
+
+/* The RTI gave the interrupted address: the node goes on there, as if nothing had been. The event says where only if that is
+ * elsewhere: a call inside of the node may not have been told yet. */
+static int resume(struct s12z_flow *f, uint32_t pc, uint32_t dest, struct err *err)
 {
     struct pending p = { UNKNOWN, 0 };
-    if (f->npending)
+    bool soft = true;
+    if (f->npending) {
         p = f->pending[--f->npending];
-    if (p.node == UNKNOWN)
-        return go_to(f, dest, err);
-    struct node_info *n = &f->info[p.node & ~SLOW];
-    if (in_path(f, n, dest) || (n->end == END_LOOP && dest == n->end_pc)) {
-        f->at = p.node;
-        return 0;
+        soft = p.node == UNKNOWN;
     }
-    n->aborted++;
+    if (soft) {
+        emit(f, EVENT_RTE, pc, true, dest, true, 0);
+        return go_to(f, dest, err);
+    }
+    f->at = p.node;
+    const struct node_info *n = current(f);
+    bool here = in_path(f, n, dest) || n->end == END_SPLIT || n->end == END_LOOP;
+    emit(f, EVENT_RTE, pc, true, dest, !here, 0);
+    if (go_on_at(f, dest))
+        return 0;
+    current(f)->aborted++;
     f->totals.cut++;
     return go_to(f, dest, err);
 }
@@ -425,19 +500,42 @@ static bool is_own_trap(const struct node_info *n, unsigned byte)
     return false;
 }
 
+/* The node under way, or one behind watched addresses, that ends in the instruction with this vector; NULL: none. */
+static struct node_info *own_trap(struct s12z_flow *f, unsigned byte)
+{
+    uint32_t at = f->at;
+    for (unsigned k = 0; k <= MAX_WATCHES; k++) {
+        if (f->info[at & ~SLOW].end != END_SPLIT)
+            return is_own_trap(&f->info[at & ~SLOW], byte) ? &f->info[at & ~SLOW] : NULL;
+        if (f->nodes[at & ~SLOW].next[0] == UNKNOWN) {
+            uint32_t to;
+            if (node_at(f, f->info[at & ~SLOW].fall, &to) < 0)
+                return NULL;
+            f->nodes[at & ~SLOW].next[0] = to;
+        }
+        at = f->nodes[at & ~SLOW].next[0];
+    }
+    return NULL;
+}
+
 static int vector_line(struct s12z_flow *f, unsigned byte, struct err *err)
 {
-    struct node_info *n = current(f);
-    bool known, soft = is_own_trap(n, byte);
+    struct node_info *n = own_trap(f, byte);
+    bool known, soft = n != NULL;
     uint32_t handler = handler_of(f, byte, &known);
     unsigned number = (0xFEu - byte) / 2;
     if (!known)
         return refuse(f, "the image has no vector table there (is IVBR right?)", err);
     if (soft) {
-        complete(f, n);
-        push_pending(f, UNKNOWN, n->fall);
-        emit(f, EVENT_EXCEPTION, n->end_pc, true, handler, true, number);
+        uint32_t pc = n->end_pc, fall = n->fall;
+        int ret = pass_splits(f, err);
+        if (ret < 0)
+            return ret;
+        complete(f);
+        push_pending(f, UNKNOWN, fall);
+        emit(f, EVENT_EXCEPTION, pc, true, handler, true, number);
     } else {
+        n = current(f);
         push_pending(f, f->at, n->start);
         f->totals.interrupts++;
         emit(f, EVENT_INTERRUPT, n->start, false, handler, true, number);
@@ -447,16 +545,17 @@ static int vector_line(struct s12z_flow *f, unsigned byte, struct err *err)
 
 static int address_line(struct s12z_flow *f, uint32_t dest, struct err *err)
 {
+    int ret = pass_splits(f, err);
     struct node_info *n = current(f);
     uint32_t pc = n->end_pc, back = n->fall;
     enum end end = n->end;
+    if (ret < 0)
+        return ret;
     if (end != END_JUMP && end != END_CALL && end != END_RETURN && end != END_RTI)
         return refuse(f, "a destination where no indirect jump or return is", err);
-    complete(f, n);
-    if (end == END_RTI) {
-        emit(f, EVENT_RTE, pc, true, dest, true, 0);
-        return resume(f, dest, err);
-    }
+    complete(f);
+    if (end == END_RTI)
+        return resume(f, pc, dest, err);
     if (end == END_CALL)
         pushed(f, back);
     else if (end == END_RETURN)
@@ -480,11 +579,15 @@ static void cut(struct s12z_flow *f)
     f->npending = 0;
     f->nshadow = 0;
     f->at = UNKNOWN;
-    f->synced = false;
+    f->synced = f->held = false;
 }
 
 static int start_line(struct s12z_flow *f, uint32_t pc, struct err *err)
 {
+    if (f->held && go_on_at(f, pc)) {
+        f->held = false;
+        return 0;
+    }
     if (f->synced)
         cut(f); /* a session that never said it ended */
     int ret = go_to(f, pc, err);
@@ -523,11 +626,32 @@ int s12z_flow_line(struct s12z_flow *f, const struct s12z_line *l, struct err *e
         else if (ret == 0 && l->format == S12Z_PTVB)
             ret = vector_line(f, l->vector, err);
     }
-    if ((l->end || l->overflow) && f->synced) {
+    if ((l->end || l->overflow) && f->synced && f->seamless) {
+        f->held = true;
+    } else if ((l->end || l->overflow) && f->synced) {
         emit(f, EVENT_STOP, s12z_flow_pc(f), true, 0, false, 0);
         cut(f);
     }
     return ret;
+}
+
+void s12z_flow_seamless(struct s12z_flow *f, bool on) { f->seamless = on; }
+
+int s12z_flow_watch(struct s12z_flow *f, uint32_t pc)
+{
+    if (f->nwatches == MAX_WATCHES || f->nnodes)
+        return -ERR_RESOURCE;
+    if (!is_watched(f, pc & ADDRESS))
+        f->watch[f->nwatches++] = pc & ADDRESS;
+    return 0;
+}
+
+void s12z_flow_counting(struct s12z_flow *f, bool on)
+{
+    if (on != f->skipping)
+        return;
+    fold(f);
+    f->skipping = !on;
 }
 
 void s12z_flow_lost(struct s12z_flow *f)
@@ -551,10 +675,13 @@ size_t s12z_flow_check(const struct s12z_flow *f, uint32_t *pc)
         in[k] += f->info[k].entered;
         for (unsigned b = 0; b < 2 && f->info[k].end == END_BRANCH; b++)
             if (f->nodes[k].next[b] != UNKNOWN)
-                in[f->nodes[k].next[b] & ~SLOW] += f->info[k].count[b] + f->nodes[k].count[b];
+                in[f->nodes[k].next[b] & ~SLOW] += f->info[k].count[b] + f->info[k].skipped[b] + f->nodes[k].count[b];
+        if (f->info[k].end == END_SPLIT && f->nodes[k].next[0] != UNKNOWN)
+            in[f->nodes[k].next[0] & ~SLOW] += f->info[k].count[0] + f->info[k].skipped[0];
     }
     for (size_t k = 0; in && k < f->nnodes; k++) {
-        uint64_t out = f->info[k].count[0] + f->info[k].count[1] + f->nodes[k].count[0] + f->nodes[k].count[1] + f->info[k].aborted;
+        uint64_t out = f->info[k].count[0] + f->info[k].count[1] + f->nodes[k].count[0] + f->nodes[k].count[1]
+                       + f->info[k].skipped[0] + f->info[k].skipped[1] + f->info[k].aborted;
         uint64_t inside = f->at != UNKNOWN && (f->at & ~SLOW) == k;
         for (unsigned p = 0; p < f->npending; p++)
             inside += f->pending[p].node != UNKNOWN && (f->pending[p].node & ~SLOW) == k;
@@ -571,10 +698,13 @@ struct map {
     uint8_t *leader;
 };
 
-static uint64_t completed(const struct s12z_flow *f, size_t k)
+/* Times the node was left by this way, while counting was on. */
+static uint64_t left_by(const struct s12z_flow *f, size_t k, unsigned way)
 {
-    return f->info[k].count[0] + f->info[k].count[1] + f->nodes[k].count[0] + f->nodes[k].count[1];
+    return f->info[k].count[way] + (f->skipping ? 0 : f->nodes[k].count[way]);
 }
+
+static uint64_t completed(const struct s12z_flow *f, size_t k) { return left_by(f, k, 0) + left_by(f, k, 1); }
 
 static void mark_node(const struct s12z_flow *f, size_t k, struct map *m)
 {
@@ -630,8 +760,7 @@ int s12z_flow_branches(struct s12z_flow *f, int (*cb)(void *ctx, uint32_t pc, ui
     int ret = all ? 0 : -ERR_NOMEM;
     for (size_t k = 0; ret == 0 && k < f->nnodes; k++)
         if (f->info[k].end == END_BRANCH && completed(f, k))
-            all[n++] = (struct branch_count){ f->info[k].end_pc, { f->info[k].count[0] + f->nodes[k].count[0],
-                                                                   f->info[k].count[1] + f->nodes[k].count[1] } };
+            all[n++] = (struct branch_count){ f->info[k].end_pc, { left_by(f, k, 0), left_by(f, k, 1) } };
     if (n)
         qsort(all, n, sizeof *all, by_pc);
     for (size_t k = 0; ret == 0 && k < n;) {

@@ -46,6 +46,20 @@ void s12z_flow_free(struct s12z_flow *f);
 /* s12z_flow_set_vectors - IVBR of the target, for handler addresses (0xFFFE until told). */
 void s12z_flow_set_vectors(struct s12z_flow *f, uint16_t ivbr);
 
+/* s12z_flow_watch - tell each time execution passes pc: an EVENT_TIMESTAMP with it, before what the instruction there does, and in
+ * order with calls and returns; a handler that interrupts the straight run that begins there comes first. At most 256, before the
+ * first line only: else -ERR_RESOURCE. Returns 0. */
+int s12z_flow_watch(struct s12z_flow *f, uint32_t pc);
+
+/* s12z_flow_counting - whether blocks and branches are counted from here on (initially they are). Totals and events go on. May be
+ * called in the callback; costs a walk over all nodes. */
+void s12z_flow_counting(struct s12z_flow *f, bool on);
+
+/* s12z_flow_seamless - on: the target stands still from the end of a session to the start of the next (it is halted by the overflow
+ * and goes on after the readout), so sessions are one: no EVENT_STOP and EVENT_START between, calls and interrupts stay open, and
+ * counts are as of one session. A start elsewhere than at the end is noticed and taken as a new session. */
+void s12z_flow_seamless(struct s12z_flow *f, bool on);
+
 /* s12z_flow_line - one line, in order
  * Returns 0; -ERR_FORMAT when the line does not fit the program: err says where and how it was noticed, and the walker waits
  * for the next line that gives an address. */

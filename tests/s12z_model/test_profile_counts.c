@@ -10,7 +10,9 @@ struct session {
     struct rig r;
     struct s12z_flow *flow;
     uint8_t image[IMAGE];
-    unsigned calls, returns, exceptions, rtes;
+    unsigned calls, returns, exceptions, rtes, starts, stops, marks;
+    uint32_t called; /* target of the first call */
+    bool toggle;     /* count from one mark to the next */
 };
 
 static void count_event(void *ctx, const struct event *e)
@@ -20,6 +22,13 @@ static void count_event(void *ctx, const struct event *e)
     s->returns += e->kind == EVENT_RETURN;
     s->exceptions += e->kind == EVENT_EXCEPTION;
     s->rtes += e->kind == EVENT_RTE;
+    s->starts += e->kind == EVENT_START;
+    s->stops += e->kind == EVENT_STOP;
+    s->marks += e->kind == EVENT_TIMESTAMP;
+    if (e->kind == EVENT_CALL && !s->called)
+        s->called = (uint32_t)e->target;
+    if (e->kind == EVENT_TIMESTAMP && s->toggle)
+        s12z_flow_counting(s->flow, s->marks & 1);
 }
 
 static void open_session(struct session *s)
@@ -124,8 +133,90 @@ static void bursts__thousands_of_branches__counts_equal_the_model(void **state)
     free(s);
 }
 
+/* Two sessions of the same program; the second watches a function and the middle of it, and counts every other round only. */
+static void watched__every_pass_seen__counting_between_marks_is_exact(void **state)
+{
+    (void)state;
+    struct session *probe_run = calloc(1, sizeof *probe_run), *s = calloc(1, sizeof *s);
+    open_session(probe_run);
+    for (unsigned k = 0; k < 3; k++)
+        burst(probe_run);
+    uint32_t at = probe_run->called;
+    assert_true(at != 0);
+    s12z_flow_free(probe_run->flow);
+    rig_close(&probe_run->r);
+    free(probe_run);
+
+    open_session(s);
+    assert_int_equal(s12z_flow_watch(s->flow, at), 0);
+    s12z_flow_seamless(s->flow, true);
+    for (unsigned k = 0; k < 100; k++)
+        burst(s);
+    uint64_t executed, taken, whole = s12z_flow_totals(s->flow)->instructions;
+    uint32_t pc = 0;
+    cpu_count(cpu_of(s), at, &executed, &taken);
+    print_message("  %06X: %u passes, %u calls\n", at, s->marks, s->calls);
+    assert_true(s->marks > 100);
+    assert_true(executed - s->marks <= 1); /* the node under way is not complete */
+    assert_int_equal(s->starts, 1);
+    assert_int_equal(s->stops, 0);
+    assert_int_equal(s12z_flow_totals(s->flow)->cut, 0);
+    assert_int_equal(s12z_flow_check(s->flow, &pc), 0);
+    assert_true(cpu_of(s)->instructions - whole < 64);
+    s12z_flow_free(s->flow);
+    rig_close(&s->r);
+    free(s);
+}
+
+static void counting__on_every_other_round__counts_those_alone(void **state)
+{
+    (void)state;
+    uint64_t sum[2] = { 0 };
+    for (unsigned round = 0; round < 2; round++) {
+        struct session *s = calloc(1, sizeof *s);
+        open_session(s);
+        uint32_t start = rig_reg(&s->r, CRN_PC);
+        burst(s);
+        uint32_t at = s->called;
+        s12z_flow_free(s->flow);
+        rig_close(&s->r);
+        memset(s, 0, sizeof *s);
+        open_session(s);
+        assert_int_equal(rig_reg(&s->r, CRN_PC), start);
+        assert_int_equal(s12z_flow_watch(s->flow, at), 0);
+        s12z_flow_seamless(s->flow, true);
+        s->toggle = true;
+        if (round == 0)
+            s12z_flow_counting(s->flow, false);
+        else
+            s->marks = 1; /* the other half: on until the first mark */
+        for (unsigned k = 0; k < 50; k++)
+            burst(s);
+        uint32_t pc = 0;
+        assert_int_equal(s12z_flow_check(s->flow, &pc), 0);
+        memset(traced, 0, sizeof traced);
+        assert_int_equal(s12z_flow_blocks(s->flow, note_block, s), 0);
+        for (uint32_t a = 0; a < IMAGE; a++) {
+            uint64_t executed, taken;
+            cpu_count(cpu_of(s), 0x1000000 - IMAGE + a, &executed, &taken);
+            if (executed)
+                sum[round] += traced[a];
+        }
+        if (round == 1)
+            assert_true(sum[0] + sum[1] == s12z_flow_totals(s->flow)->instructions);
+        s12z_flow_free(s->flow);
+        rig_close(&s->r);
+        free(s);
+    }
+    assert_true(sum[0] > 1000 && sum[1] > 1000);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(bursts__thousands_of_branches__counts_equal_the_model) };
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(bursts__thousands_of_branches__counts_equal_the_model),
+        cmocka_unit_test(watched__every_pass_seen__counting_between_marks_is_exact),
+        cmocka_unit_test(counting__on_every_other_round__counts_those_alone),
+    };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
