@@ -14,7 +14,8 @@ static const uint8_t registers[] = { S12Z_D0, S12Z_D1, S12Z_D2, S12Z_D3, S12Z_D4
 static struct s12z_cpu *cpu(const struct s12z_bdc *b) { return &b->board->cpu; }
 static bool halted(const struct s12z_bdc *b) { return cpu(b)->state == CPU_BDM; }
 
-bool bdc_secured(const struct s12z_bdc *b) { return board_secured(b->board) && !b->erased; }
+bool bdc_secured(const struct s12z_bdc *b) { return board_secured(b->board); }
+bool bdc_erasing(const struct s12z_bdc *b) { return b->erase_done_at != 0; }
 
 uint16_t bdc_csr(const struct s12z_bdc *b)
 {
@@ -23,7 +24,7 @@ uint16_t bdc_csr(const struct s12z_bdc *b)
 
 void bdc_set_clock(struct s12z_bdc *b)
 {
-    uint64_t hz = b->csr & CSR_CLKSW ? b->board->opt.bus_hz : b->board->opt.bdc_hz;
+    uint64_t hz = b->csr & CSR_CLKSW ? b->board->bus_hz : b->board->opt.bdc_hz;
     b->period_ps = 1000000000000u / hz;
 }
 
@@ -177,6 +178,7 @@ static void erase_flash(struct s12z_bdc *b)
         b->erase_armed = false;
         b->erase_done_at = cpu(b)->cycles + board_ns_to_cycles(b->board, ERASE_MS * 1000000ull);
         bus_flash_busy(&b->board->bus, true);
+        b->board->eeprom_busy = true;
         return;
     }
     b->erase_armed = true;
@@ -196,11 +198,10 @@ static void erase_advance(void *ctx, uint64_t now)
     if (!b->erase_done_at || now < b->erase_done_at)
         return;
     b->erase_done_at = 0;
-    memset(d->eeprom, 0xFF, part_eeprom_bytes(d->part));
-    memset(d->flash, 0xFF, part_flash_bytes(d->part));
-    d->flash[SECURITY_BYTE - d->part->flash_start] = 0xFE; /* assumed: left unsecured, as the way out of it must be */
-    b->erased = true;
-    bus_flash_busy(&d->bus, false);
+    bus_flash_busy(&d->bus, d->eeprom_busy = false);
+    board_erase_flash(d);
+    board_erase_eeprom(d);
+    d->fsec = d->flash[SECURITY_BYTE - d->part->flash_start] = 0xFE; /* assumed: left unsecured, as the way out of it must be */
 }
 
 /* ---- dispatch ---- */
@@ -282,7 +283,7 @@ void bdc_sync(struct s12z_bdc *b)
     b->last = BDC_NOP; /* READ_SAME may follow */
     if (b->erase_done_at) { /* the erase is cut short; what it leaves is undefined, here: as it was */
         b->erase_done_at = 0;
-        bus_flash_busy(&b->board->bus, false);
+        bus_flash_busy(&b->board->bus, b->board->eeprom_busy = false);
     }
 }
 

@@ -38,7 +38,7 @@ struct s12z_bdc {
     unsigned acks_left;
     /* registers and memory of the sequence rules */
     uint16_t csr;              /* without BDMACT, UNSEC, ERASE, which are looked up */
-    bool ack_on, erased, erase_armed, halt_pending, go_until, step_waits, long_ack_next;
+    bool ack_on, erase_armed, halt_pending, go_until, step_waits, long_ack_next;
     uint64_t erase_armed_at, erase_done_at; /* erase_done_at: core cycles, 0: none under way */
     uint8_t last;              /* opcode before this one */
     bool sequence_broken;      /* by ILLACC: FILL_MEM and READ_SAME need a new start */

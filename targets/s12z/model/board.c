@@ -5,11 +5,13 @@
 
 #include "probe/base/util.h"
 #include "probe/bdc.h"
+#include "targets/s12z/model/bdc_priv.h"
 #include "targets/s12z/model/board_priv.h"
 
 enum { MODE_REG = 0x70, MODE_MODC = 0x80, MMC_FIRST = 0x80, MMC_LAST = 0x87, PARTID_LAST = 0x03, NS_PER_S = 1000000000 };
-/* MMCEC fields; their codes are assumptions (docs/unverified.md): who, what, how, error. */
-enum { MMCEC_INITIATOR_CPU = 1 << 12, MMCEC_ACCESS_READ = 2 << 4, MMCEC_ACCESS_WRITE = 3 << 4, MMCEC_ILLEGAL = 1 };
+/* MMCEC fields; their codes are assumptions (docs/unverified.md): who, what, how (enum mmc_access), error. */
+enum { MMCEC_INITIATOR_CPU = 1 << 12, MMCEC_TARGET_SHIFT = 8, MMCEC_ACCESS_SHIFT = 4, MMCEC_ILLEGAL = 1, MMCEC_ECC = 2,
+       MMCCCR_BITS = CCW_U | CCW_X | CCW_I };
 
 static struct s12z_board *self(struct sim_board *b) { return CONTAINER_OF(b, struct s12z_board, sim); }
 
@@ -25,7 +27,7 @@ void board_replan(struct s12z_board *b) { b->cpu.until = b->cpu.cycles; }
 
 bool board_secured(const struct s12z_board *b)
 {
-    return (b->flash[SECURITY_BYTE - b->part->flash_start] & 3) != 2; /* reference/s12z.md 1.9 */
+    return (b->fsec & 3) != 2; /* reference/s12z.md 1.9 */
 }
 
 /* ---- registers of the board itself: PARTID, MODE, MMC error capture ---- */
@@ -62,14 +64,41 @@ static void own_write(void *ctx, uint16_t addr, unsigned size, uint16_t v)
         b->mmcec &= (uint16_t)~(size == 2 ? v : addr == 0x80 ? v << 8 : v);
 }
 
-void board_machine_exception(struct s12z_board *b, uint32_t addr, bool write, uint32_t pc, uint16_t ccw)
+/* 0 nothing there, 1 registers, 2 RAM, 3 EEPROM, 4 flash */
+static unsigned mmc_target(const struct s12z_board *b, uint32_t addr)
 {
-    (void)addr;
+    if (addr < RAM_START)
+        return 1;
+    if (addr <= b->part->ram_end)
+        return 2;
+    if (addr >= EEPROM_START && addr <= b->part->eeprom_end)
+        return 3;
+    return addr >= b->part->flash_start ? 4 : 0;
+}
+
+void board_machine_exception(struct s12z_board *b, uint32_t addr, enum mmc_access access, enum bus_result why, uint32_t pc, uint16_t ccw)
+{
     if (b->mmcec)
         return; /* the first one is kept until it is cleared */
-    b->mmcec = (uint16_t)(MMCEC_INITIATOR_CPU | (write ? MMCEC_ACCESS_WRITE : MMCEC_ACCESS_READ) | MMCEC_ILLEGAL);
-    b->mmcccr = ccw;
+    b->mmcec = (uint16_t)(MMCEC_INITIATOR_CPU | mmc_target(b, addr) << MMCEC_TARGET_SHIFT | access << MMCEC_ACCESS_SHIFT
+                          | (why == BUS_ILLEGAL ? MMCEC_ILLEGAL : MMCEC_ECC));
+    b->mmcccr = ccw & MMCCCR_BITS;
     b->mmcpc = pc;
+}
+
+void board_erase_flash(struct s12z_board *b)
+{
+    uint32_t n = part_flash_bytes(b->part);
+    memset(b->flash, 0xFF, n);
+    memset(b->flash_bad, 0, n / 8);
+    bus_flash_changed(&b->bus, b->part->flash_start, n);
+}
+
+void board_erase_eeprom(struct s12z_board *b)
+{
+    uint32_t n = part_eeprom_bytes(b->part);
+    memset(b->eeprom, 0xFF, n);
+    memset(b->eeprom_bad, 0, n / 2);
 }
 
 int board_add_device(struct s12z_board *b, const struct s12z_device *d)
@@ -118,9 +147,11 @@ void board_reset(struct s12z_board *b, bool special)
     b->mode = special ? 0 : MODE_MODC;
     b->mmcec = b->mmcccr = 0;
     b->mmcpc = 0;
+    board_set_bus_hz(b, b->opt.bus_hz);
     for (size_t k = 0; k < b->ndevices; k++)
         if (b->device[k].reset)
             b->device[k].reset(b->device[k].ctx);
+    b->eeprom_busy = false;
     if (b->flash_busy)
         bus_flash_busy(&b->bus, false);
     bdc_reset(b->bdc, special);
@@ -155,7 +186,23 @@ static int get_pins(struct sim_board *sim, unsigned *value, unsigned *known, str
     return 0;
 }
 
-static uint64_t core_hz(const struct s12z_board *b) { return 2 * b->opt.bus_hz; }
+static uint64_t core_hz(const struct s12z_board *b) { return 2 * b->bus_hz; }
+
+uint64_t board_cycles_to_ps(const struct s12z_board *b, uint64_t cycles)
+{
+    __int128 since = (__int128)cycles - b->core_base;
+    return (uint64_t)(b->ns_base * (__int128)1000 + since * 1000000000000 / (__int128)core_hz(b));
+}
+
+void board_set_bus_hz(struct s12z_board *b, uint64_t hz)
+{
+    if (b->bus_hz == hz)
+        return;
+    b->ns_base = board_cycles_to_ps(b, b->cpu.cycles) / 1000;
+    b->core_base = b->cpu.cycles;
+    b->bus_hz = hz;
+    bdc_set_clock(b->bdc);
+}
 
 uint64_t board_ns_to_cycles(const struct s12z_board *b, uint64_t ns) /* rounded down; exact for long times */
 {
@@ -211,6 +258,8 @@ static void destroy(struct sim_board *sim)
     free(b->ram);
     free(b->eeprom);
     free(b->flash);
+    free(b->eeprom_bad);
+    free(b->flash_bad);
     free(b);
 }
 
@@ -220,7 +269,9 @@ static int make_memories(struct s12z_board *b, struct err *err)
     b->ram = calloc(1, part_ram_bytes(p));
     b->eeprom = malloc(part_eeprom_bytes(p));
     b->flash = malloc(part_flash_bytes(p));
-    if (!b->ram || !b->eeprom || !b->flash)
+    b->eeprom_bad = calloc(1, part_eeprom_bytes(p) / 2);
+    b->flash_bad = calloc(1, part_flash_bytes(p) / 8);
+    if (!b->ram || !b->eeprom || !b->flash || !b->eeprom_bad || !b->flash_bad)
         return err_set(err, ERR_NOMEM, "", "%s: out of memory", p->name);
     memset(b->eeprom, 0xFF, part_eeprom_bytes(p));
     memset(b->flash, 0xFF, part_flash_bytes(p));
@@ -266,6 +317,7 @@ static int create_part(const struct sim_board_type *type, const struct s12z_part
     b->log = log;
     b->bus.board = b;
     int ret = board_parse_options(options, &b->opt, err);
+    b->bus_hz = b->opt.bus_hz;
     if (ret == 0)
         ret = make_memories(b, err);
     if (ret == 0)

@@ -29,11 +29,15 @@ struct s12z_board {
     struct s12z_dbg *dbg;
     struct s12z_bdc *bdc;
     struct s12z_peripherals *peripherals;
+    struct s12z_ftmrz *ftmrz;  /* the peripherals' */
     uint8_t *ram, *eeprom, *flash; /* of the part's sizes */
+    uint8_t *flash_bad, *eeprom_bad; /* a byte for each phrase of 8, each word of 2: not 0: a double-bit ECC fault is in it */
     struct s12z_device device[BOARD_MAX_DEVICES];
     size_t ndevices;
     uint8_t device_at[0x1000]; /* register address -> index + 1; 0: nothing there */
-    bool flash_busy;
+    bool flash_busy, eeprom_busy;
+    uint8_t fsec;              /* FSEC: the low two bits are 10 when unsecured; loaded from the security byte by reset */
+    uint64_t bus_hz;           /* now; the option's until the program sets the PLL */
     uint8_t mode;              /* MODE register: MODC in bit 7 */
     uint16_t mmcec, mmcccr;    /* MMC error capture */
     uint32_t mmcpc;
@@ -43,6 +47,11 @@ struct s12z_board {
     uint64_t strange_reads;    /* of addresses where nothing is */
 };
 
+uint64_t board_cycles_to_ps(const struct s12z_board *b, uint64_t cycles); /* the wire's time at a core cycle near now */
+/* From here on the bus clock is hz (PLL): the core follows the wire's time at that rate. */
+void board_set_bus_hz(struct s12z_board *b, uint64_t hz);
+void board_erase_flash(struct s12z_board *b);  /* all ones, no ECC faults */
+void board_erase_eeprom(struct s12z_board *b);
 int board_load_flash(struct s12z_board *b, const char *path, struct err *err); /* raw, ends at 0xFFFFFF */
 int board_parse_options(const char *text, struct board_options *out, struct err *err);
 

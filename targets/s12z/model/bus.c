@@ -4,6 +4,7 @@
 
 #include "probe/base/util.h"
 #include "targets/s12z/model/board_priv.h"
+#include "targets/s12z/model/peripheral.h"
 
 enum { PAGE = 1 << BUS_PAGE_BITS };
 enum region { REGION_NONE, REGION_REGISTERS, REGION_RAM, REGION_EEPROM, REGION_FLASH };
@@ -29,6 +30,23 @@ static enum region region_of(struct s12z_board *b, uint32_t addr, uint8_t **byte
     return REGION_NONE;
 }
 
+static bool any_bad_phrase(const struct s12z_board *b, uint32_t addr)
+{
+    const uint8_t *bad = b->flash_bad + (addr - b->part->flash_start) / 8;
+    for (unsigned k = 0; k < PAGE / 8; k++)
+        if (bad[k])
+            return true;
+    return false;
+}
+
+/* Flash always starts on a page. */
+static void map_flash_page(struct s12z_bus *bus, uint32_t addr)
+{
+    struct s12z_board *b = bus->board;
+    bool plain = !b->flash_busy && !any_bad_phrase(b, addr);
+    bus->read[addr >> BUS_PAGE_BITS] = plain ? b->flash + (addr - b->part->flash_start) : NULL;
+}
+
 void bus_map(struct s12z_bus *bus)
 {
     struct s12z_board *b = bus->board;
@@ -42,8 +60,8 @@ void bus_map(struct s12z_bus *bus)
             continue; /* a part's end inside the page: through bus_read() */
         if (r == REGION_RAM)
             bus->read[page] = bus->write[page] = first;
-        else if (r == REGION_FLASH && !b->flash_busy)
-            bus->read[page] = first;
+        else if (r == REGION_FLASH)
+            map_flash_page(bus, addr);
     }
 }
 
@@ -51,10 +69,17 @@ void bus_flash_busy(struct s12z_bus *bus, bool busy)
 {
     struct s12z_board *b = bus->board;
     b->flash_busy = busy;
-    bus_map(bus);
-    if (!busy)
-        for (uint32_t page = b->part->flash_start >> BUS_PAGE_BITS; page < BUS_PAGES; page++)
-            cpu_forget(&b->cpu, page << BUS_PAGE_BITS, PAGE);
+    for (uint32_t page = b->part->flash_start >> BUS_PAGE_BITS; page < BUS_PAGES; page++) {
+        map_flash_page(bus, page << BUS_PAGE_BITS);
+        cpu_hide(&b->cpu, page, busy);
+    }
+}
+
+void bus_flash_changed(struct s12z_bus *bus, uint32_t addr, size_t n)
+{
+    cpu_forget(&bus->board->cpu, addr, n);
+    for (uint32_t page = addr >> BUS_PAGE_BITS; page <= (addr + n - 1) >> BUS_PAGE_BITS; page++)
+        map_flash_page(bus, page << BUS_PAGE_BITS);
 }
 
 static enum bus_result register_read(struct s12z_board *b, uint32_t addr, unsigned size, uint32_t *v)
@@ -79,16 +104,29 @@ static enum bus_result register_write(struct s12z_board *b, uint32_t addr, unsig
     return BUS_OK;
 }
 
+static enum bus_result nonvolatile(const struct s12z_board *b, uint32_t addr)
+{
+    bool eeprom = addr < b->part->flash_start;
+    if (eeprom ? b->eeprom_busy : b->flash_busy)
+        return BUS_BUSY;
+    bool bad = eeprom ? b->eeprom_bad[(addr - EEPROM_START) / 2] : b->flash_bad[(addr - b->part->flash_start) / 8];
+    return bad ? BUS_ECC : BUS_OK;
+}
+
 static enum bus_result one_read(struct s12z_board *b, uint32_t addr, unsigned size, enum bus_master who, uint32_t *v)
 {
     uint8_t *byte = NULL;
     switch (region_of(b, addr, &byte)) {
     case REGION_NONE: return BUS_ILLEGAL;
     case REGION_REGISTERS: return who == BUS_CPU_FETCH ? BUS_ILLEGAL : register_read(b, addr, size, v);
-    case REGION_FLASH: case REGION_EEPROM:
-        if (b->flash_busy)
-            return BUS_BUSY;
+    case REGION_FLASH: case REGION_EEPROM: {
+        enum bus_result r = nonvolatile(b, addr);
+        if (r != BUS_OK) {
+            ftmrz_invalid_read(b->ftmrz);
+            return r;
+        }
         break;
+    }
     case REGION_RAM: break;
     }
     *v = *byte;

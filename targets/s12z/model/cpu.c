@@ -18,7 +18,7 @@ int cpu_init(struct s12z_cpu *c, struct s12z_board *board, struct s12z_bus *bus)
 void cpu_fini(struct s12z_cpu *c)
 {
     for (size_t k = 0; k < BUS_PAGES; k++)
-        free(c->page[k]);
+        free(c->page[k]), free(c->hidden[k]);
 }
 
 uint16_t cpu_ccw(const struct s12z_cpu *c)
@@ -49,18 +49,25 @@ void cpu_reset(struct s12z_cpu *c, bool special)
 
 /* ---- memory ---- */
 
+static void fault(struct s12z_cpu *c, uint32_t addr, enum mmc_access access, enum bus_result why)
+{
+    c->fault = c->attention = true;
+    c->fault_addr = addr;
+    c->fault_access = access;
+    c->fault_why = why;
+}
+
 uint32_t cpu_load(struct s12z_cpu *c, uint32_t addr, unsigned bytes)
 {
     const uint8_t *p = c->bus->read[(addr &= ADDRESS) >> BUS_PAGE_BITS];
+    enum bus_result r = BUS_OK;
     uint32_t v = 0;
     if (p && (addr & (PAGE - 1)) + bytes <= PAGE) {
         p += addr & (PAGE - 1);
         for (unsigned k = 0; k < bytes; k++)
             v = v << 8 | p[k];
-    } else if (bus_read(c->bus, addr, bytes, BUS_CPU, &v) != BUS_OK) {
-        c->fault = c->attention = true;
-        c->fault_addr = addr;
-        c->fault_write = false;
+    } else if ((r = bus_read(c->bus, addr, bytes, BUS_CPU, &v)) != BUS_OK) {
+        fault(c, addr, MMC_LOAD, r);
     }
     if (c->watch_data)
         dbg_data(board_dbg(c->board), addr, bytes, false, v);
@@ -70,16 +77,15 @@ uint32_t cpu_load(struct s12z_cpu *c, uint32_t addr, unsigned bytes)
 void cpu_store(struct s12z_cpu *c, uint32_t addr, unsigned bytes, uint32_t v)
 {
     uint8_t *p = c->bus->write[(addr &= ADDRESS) >> BUS_PAGE_BITS];
+    enum bus_result r = BUS_OK;
     if (p && (addr & (PAGE - 1)) + bytes <= PAGE) {
         p += addr & (PAGE - 1);
         for (unsigned k = bytes, shift = 0; k-- > 0; shift += 8)
             p[k] = (uint8_t)(v >> shift);
         if (c->page[addr >> BUS_PAGE_BITS])
             cpu_forget(c, addr, bytes);
-    } else if (bus_write(c->bus, addr, bytes, BUS_CPU, v) != BUS_OK) {
-        c->fault = c->attention = true;
-        c->fault_addr = addr;
-        c->fault_write = true;
+    } else if ((r = bus_write(c->bus, addr, bytes, BUS_CPU, v)) != BUS_OK) {
+        fault(c, addr, MMC_STORE, r);
     }
     if (c->watch_data)
         dbg_data(board_dbg(c->board), addr, bytes, true, v);
@@ -112,17 +118,28 @@ void cpu_forget(struct s12z_cpu *c, uint32_t addr, size_t n)
     }
 }
 
+void cpu_hide(struct s12z_cpu *c, uint32_t page, bool hide)
+{
+    if (hide && c->page[page]) {
+        c->hidden[page] = c->page[page];
+        c->page[page] = NULL;
+    } else if (!hide && c->hidden[page]) {
+        free(c->page[page]);
+        c->page[page] = c->hidden[page];
+        c->hidden[page] = NULL;
+    }
+}
+
 /* A fetch that fails is a machine exception like a load that fails; the bytes that could be fetched may still be one instruction. */
 static bool decode(struct s12z_cpu *c, uint32_t pc, struct cpu_insn *u)
 {
     uint8_t code[S12Z_MAX_LENGTH];
     size_t n = 0;
-    for (uint32_t v; n < sizeof code && bus_read(c->bus, (pc + (uint32_t)n) & ADDRESS, 1, BUS_CPU_FETCH, &v) == BUS_OK; n++)
+    enum bus_result r = BUS_OK;
+    for (uint32_t v; n < sizeof code && (r = bus_read(c->bus, (pc + (uint32_t)n) & ADDRESS, 1, BUS_CPU_FETCH, &v)) == BUS_OK; n++)
         code[n] = (uint8_t)v;
     if (s12z_decode(code, n, pc, &u->i) == 0) {
-        c->fault = c->attention = true;
-        c->fault_addr = pc;
-        c->fault_write = false;
+        fault(c, (pc + (uint32_t)n) & ADDRESS, MMC_FETCH, r);
         return false;
     }
     u->pc = pc;
@@ -175,6 +192,14 @@ static void push_frame(struct s12z_cpu *c)
     cpu_push(c, 1, ccw >> 8);
 }
 
+static void go_through(struct s12z_cpu *c, unsigned vector)
+{
+    uint32_t at = intc_vector_address(board_intc(c->board), vector);
+    c->r[S12Z_P] = cpu_load(c, at, 4) & ADDRESS;
+    if (c->fault && c->fault_addr == at)
+        c->fault_access = MMC_VECTOR;
+}
+
 void cpu_exception(struct s12z_cpu *c, unsigned vector, int level)
 {
     uint32_t from = c->r[S12Z_P];
@@ -185,7 +210,7 @@ void cpu_exception(struct s12z_cpu *c, unsigned vector, int level)
     if (vector == VEC_XIRQ)
         system |= CCW_X;
     c->system = system;
-    c->r[S12Z_P] = cpu_load(c, intc_vector_address(board_intc(c->board), vector), 4) & ADDRESS;
+    go_through(c, vector);
     c->cycles += S12Z_EXCEPTION_CYCLES;
     c->attention = true;
     if (c->watch_cof)
@@ -197,9 +222,9 @@ static void machine_exception(struct s12z_cpu *c)
 {
     uint32_t from = c->r[S12Z_P];
     c->fault = false;
-    board_machine_exception(c->board, c->fault_addr, c->fault_write, from, cpu_ccw(c));
+    board_machine_exception(c->board, c->fault_addr, c->fault_access, c->fault_why, from, cpu_ccw(c));
     c->system = (uint16_t)((c->system & ~CCW_U) | CCW_I | CCW_X);
-    c->r[S12Z_P] = cpu_load(c, intc_vector_address(board_intc(c->board), VEC_MACHINE), 4) & ADDRESS;
+    go_through(c, VEC_MACHINE);
     c->fault = false;
     c->cycles += S12Z_EXCEPTION_CYCLES;
     if (c->watch_cof)

@@ -53,11 +53,13 @@ struct s12z_cpu {
     bool watch_cof;    /* dbg_cof() on each change of flow */
     bool fault;        /* an access of this instruction failed: machine exception after it */
     uint32_t fault_addr;
-    bool fault_write;
+    enum mmc_access fault_access;
+    enum bus_result fault_why;
 
     struct s12z_bus *bus;
     struct s12z_board *board;
     struct cpu_page *page[BUS_PAGES]; /* decoded code; allocated when first executed */
+    struct cpu_page *hidden[BUS_PAGES]; /* the same of pages that cannot be fetched from at present */
 };
 
 int cpu_init(struct s12z_cpu *c, struct s12z_board *board, struct s12z_bus *bus);
@@ -75,6 +77,9 @@ void cpu_step(struct s12z_cpu *c);
 
 /* cpu_forget - n bytes of memory at addr changed: what was decoded there or reaches into there is decoded anew. */
 void cpu_forget(struct s12z_cpu *c, uint32_t addr, size_t n);
+
+/* cpu_hide - a page cannot be fetched from (busy flash) until it is shown again; what was decoded and counted is kept. */
+void cpu_hide(struct s12z_cpu *c, uint32_t page, bool hide);
 
 uint16_t cpu_ccw(const struct s12z_cpu *c);
 void cpu_set_ccw(struct s12z_cpu *c, uint16_t ccw);

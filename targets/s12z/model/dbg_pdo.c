@@ -7,7 +7,7 @@
 
 static uint64_t to_ps(const struct s12z_dbg *d, uint64_t cycles)
 {
-    return (uint64_t)((unsigned __int128)cycles * 1000000000000u / (2 * d->board->opt.bus_hz));
+    return board_cycles_to_ps(d->board, cycles);
 }
 
 static void edge(struct s12z_dbg *d, uint64_t cycles)

@@ -38,10 +38,11 @@ struct s12z_bus {
 enum bus_result bus_read(struct s12z_bus *b, uint32_t addr, unsigned size, enum bus_master who, uint32_t *v);
 enum bus_result bus_write(struct s12z_bus *b, uint32_t addr, unsigned size, enum bus_master who, uint32_t v);
 
-/* Memories are the board's; these open and close the CPU's fast path to flash and EEPROM (closed while they are programmed)
- * and tell the CPU that their contents changed. */
+/* Memories are the board's; these open and close the CPU's fast path to flash (closed while it is programmed, and where it has
+ * ECC faults) and tell the CPU what changed. */
 void bus_map(struct s12z_bus *b);
 void bus_flash_busy(struct s12z_bus *b, bool busy);
+void bus_flash_changed(struct s12z_bus *b, uint32_t addr, size_t n); /* contents or ECC faults of n bytes */
 
 /* ---- registers of a peripheral: the bus finds the row by address ---- */
 struct s12z_device {
@@ -96,6 +97,7 @@ void bdc_reset(struct s12z_bdc *b, bool special); /* system reset: BDCCSR; speci
 void bdc_waiting(struct s12z_bdc *b, bool stop);  /* WAI or STOP was executed */
 void bdc_left_wait(struct s12z_bdc *b);            /* the CPU runs again: a pending BACKGROUND takes effect */
 void bdc_hold(struct s12z_bdc *b, bool low);      /* the adapter holds BKGD low (MODC at reset) or lets it go */
+bool bdc_erasing(const struct s12z_bdc *b); /* a mass erase by ERASE_FLASH is under way */
 bool bdc_level(const struct s12z_bdc *b);         /* of the pin now */
 int bdc_pin(struct s12z_bdc *b, struct bkgd_stretch *s, size_t n, struct err *err);
 void bdc_entered(struct s12z_bdc *b); /* the CPU went to active BDM (GO_UNTIL's ACK) */
@@ -114,7 +116,9 @@ uint64_t board_now(const struct s12z_board *b); /* core cycles */
 void board_run_to(struct s12z_board *b, uint64_t cycles); /* CPU and peripherals up to this core cycle, whatever the state */
 void board_reset(struct s12z_board *b, bool special);
 bool board_secured(const struct s12z_board *b);
-void board_machine_exception(struct s12z_board *b, uint32_t addr, bool write, uint32_t pc, uint16_t ccw); /* MMC error capture */
+/* MMC error capture; why: what the bus said. */
+enum mmc_access { MMC_FETCH = 1, MMC_VECTOR, MMC_LOAD, MMC_STORE };
+void board_machine_exception(struct s12z_board *b, uint32_t addr, enum mmc_access access, enum bus_result why, uint32_t pc, uint16_t ccw);
 void board_entered_bdm(struct s12z_board *b);
 void board_waiting(struct s12z_board *b, bool stop); /* WAI or STOP was executed: BDCCSR flags, clocks */
 void board_left_wait(struct s12z_board *b);
