@@ -147,7 +147,7 @@ static struct target *open_board(struct shared *shared)
 {
     const struct probe_config cfg = { .boards = boards() };
     const struct part_options opt = { .allow_private = true };
-    const struct part *part;
+    const struct part *part = NULL;
     struct probe *probe;
     struct target *t = NULL;
     struct err err;
