@@ -159,7 +159,7 @@ static void host_rose(struct s12z_bdc *b)
 
 static bool mute(const struct s12z_bdc *b)
 {
-    return fault_is(b, "silent") || fault_is(b, "no-power") || fault_is(b, "bkgd-high") || b->board->reset_low;
+    return fault_is(b, "silent") || fault_is(b, "no-power") || fault_is(b, "bkgd-high") || fault_is(b, "reset") || b->board->reset_low;
 }
 
 static void set_host(struct s12z_bdc *b, bool low)
