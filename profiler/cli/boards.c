@@ -2,10 +2,13 @@
 
 #include <stddef.h>
 
+#include "targets/s12z/model/board.h"
 #include "targets/sh4/model/board.h"
 
 const struct sim_board_type *const *boards(void)
 {
-    static const struct sim_board_type *const all[] = { &sh4_board_sh7750, &sh4_board_sh7091, NULL };
+    static const struct sim_board_type *const all[] = {
+        &sh4_board_sh7750, &sh4_board_sh7091, &s12z_board_zvml128, &s12z_board_zvmc256, &s12z_board_zvl128, NULL,
+    };
     return all;
 }
