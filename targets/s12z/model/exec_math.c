@@ -57,7 +57,7 @@ HANDLER(op_qmul)
 {
     unsigned sign = is_signed(u), from = bits_of(OPR(1)->bytes) + bits_of(OPR(2)->bytes) - 2 * sign, to = bits_of(WIDTH) - sign;
     __int128 p = (__int128)source(c, u, OPR(1)) * source(c, u, OPR(2));
-    result(c, u, (int64_t)(from >= to ? p >> (from - to) : p << (to - from)));
+    result(c, u, (int64_t)(from >= to ? p >> (from - to) : p * ((__int128)1 << (to - from))));
     if (c->v && sign) { /* -1 times -1: the greatest fraction there is */
         c->r[DEST] = mask_of(WIDTH) >> 1;
         flags_nz(c, c->r[DEST], WIDTH);
