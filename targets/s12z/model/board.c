@@ -181,7 +181,7 @@ static int get_pins(struct sim_board *sim, unsigned *value, unsigned *known, str
     struct s12z_board *b = self(sim);
     (void)err;
     *known = BDC_PIN_BKGD | BDC_PIN_RESET | BDC_PIN_VTREF;
-    *value = (bdc_level(b->bdc) ? BDC_PIN_BKGD : 0) | (b->reset_low || fault_is(b, "reset") ? 0 : BDC_PIN_RESET)
+    *value = (bdc_level(b->bdc) ? BDC_PIN_BKGD : 0) | (b->reset_low || fault_is(b, "reset") || fault_is(b, "no-power") ? 0 : BDC_PIN_RESET)
              | (fault_is(b, "no-power") ? 0 : BDC_PIN_VTREF);
     return 0;
 }
