@@ -29,11 +29,10 @@ enum end {
     END_OUTSIDE  /* leaves the image: wrong ELF, or code made at run time */
 };
 
-/* What the inner loop needs; weight: core cycles in the low half, instructions in the high one. */
+/* What the inner loop waits for: 16 bytes, four to a cache line. */
 struct node {
     uint32_t next[2];
     uint32_t count[2];
-    uint64_t weight[2];
 };
 
 struct segment { uint32_t low, high; };
@@ -70,6 +69,7 @@ struct s12z_flow {
     uint16_t ivbr;
     struct page *page[PAGES];
     struct node *nodes;
+    uint64_t *weight; /* by node, left without taking its branch: core cycles in the low half, instructions in the high one */
     struct node_info *info;
     struct segment *segments;
     struct static_call *calls;
@@ -240,16 +240,17 @@ static int walk_path(struct s12z_flow *f, struct node_info *n, uint64_t *weight)
 
 static int new_node(struct s12z_flow *f, uint32_t pc, uint32_t *number)
 {
-    size_t cap = f->cap_nodes;
-    if (room((void **)&f->nodes, &cap, f->nnodes, sizeof *f->nodes) < 0
-        || ROOM(f, info, nnodes, cap_nodes) < 0)
+    size_t cap[2] = { f->cap_nodes, f->cap_nodes };
+    if (room((void **)&f->nodes, &cap[0], f->nnodes, sizeof *f->nodes) < 0
+        || room((void **)&f->weight, &cap[1], f->nnodes, sizeof *f->weight) < 0 || ROOM(f, info, nnodes, cap_nodes) < 0)
         return -ERR_NOMEM;
     struct node_info n = { .start = pc, .segment = (uint32_t)f->nsegments, .call = (uint32_t)f->ncalls };
     uint64_t weight;
     if (walk_path(f, &n, &weight) < 0)
         return -ERR_NOMEM;
     f->info[f->nnodes] = n;
-    f->nodes[f->nnodes] = (struct node){ .next = { UNKNOWN, UNKNOWN }, .weight = { weight, weight + S12Z_TAKEN_CYCLES } };
+    f->nodes[f->nnodes] = (struct node){ .next = { UNKNOWN, UNKNOWN } };
+    f->weight[f->nnodes] = weight;
     *number = (uint32_t)f->nnodes++;
     return 0;
 }
@@ -264,11 +265,11 @@ static int node_at(struct s12z_flow *f, uint32_t pc, uint32_t *out)
     if (!number) {
         if (new_node(f, pc, &number) < 0)
             return -ERR_NOMEM;
+        const struct node_info *n = &f->info[number];
+        number |= n->ncalls || n->watched || n->end != END_BRANCH ? SLOW : 0;
         (*p)->node[pc % PAGE] = ++number;
     }
-    number--;
-    const struct node_info *n = &f->info[number];
-    *out = number | (n->ncalls || n->watched || n->end != END_BRANCH ? SLOW : 0);
+    *out = number - 1;
     return 0;
 }
 
@@ -333,7 +334,7 @@ static int refuse(struct s12z_flow *f, const char *why, struct err *err)
 static void complete(struct s12z_flow *f)
 {
     struct node_info *n = current(f);
-    run_through(f, n, f->nodes[f->at & ~SLOW].weight[0]); /* may turn counting on or off */
+    run_through(f, n, f->weight[f->at & ~SLOW]); /* may turn counting on or off */
     f->skipping ? n->skipped[0]++ : n->count[0]++;
 }
 
@@ -362,7 +363,7 @@ static int slow_bit(struct s12z_flow *f, unsigned bit, struct err *err)
         return ret;
     if (n->end != END_BRANCH)
         return refuse(f, "a branch outcome where no branch is", err);
-    run_through(f, n, f->nodes[number].weight[bit]);
+    run_through(f, n, f->weight[number] + bit * S12Z_TAKEN_CYCLES);
     n = current(f);
     if (f->nodes[number].next[bit] == UNKNOWN) {
         if (node_at(f, bit ? n->target : n->fall, &next) < 0)
@@ -393,36 +394,45 @@ static unsigned ones(uint32_t v)
     return ((v + (v >> 4)) & 0x0F0F0F0F) * 0x01010101u >> 24;
 }
 
+/* Steps from node to node until a node needs more than that. bits: the next one in bit n - 1. Returns how many are left. */
+static unsigned step_branches(struct s12z_flow *f, uint32_t bits, unsigned n)
+{
+    struct node *nodes = f->nodes;
+    const uint64_t *weight = f->weight;
+    uint32_t at = f->at;
+    unsigned before = n;
+    uint64_t acc = 0;
+    while (n && !(at & SLOW)) {
+        unsigned bit = bits >> (n - 1) & 1;
+        struct node *node = &nodes[at];
+        uint32_t next = node->next[bit];
+        if (__builtin_expect(next == UNKNOWN, 0))
+            break;
+        node->count[bit]++;
+        acc += weight[at];
+        at = next;
+        n--;
+    }
+    f->at = at;
+    unsigned walked = before - n, taken = ones((uint32_t)(((uint64_t)bits >> n) & (((uint64_t)1 << walked) - 1)));
+    f->totals.branches += walked;
+    f->totals.taken += taken;
+    add_weight(f, acc + taken * S12Z_TAKEN_CYCLES);
+    return n;
+}
+
 static int take_branches(struct s12z_flow *f, uint32_t bits, unsigned n, struct err *err)
 {
-    uint32_t at = f->at;
-    uint64_t acc = 0;
-    f->totals.branches += n;
-    f->totals.taken += ones(bits);
     if ((f->since_fold += n) > FOLD_AT)
         fold(f);
-    while (n-- > 0) {
-        unsigned bit = bits >> n & 1;
-        if (__builtin_expect(!(at & SLOW), 1)) {
-            struct node *node = &f->nodes[at];
-            uint32_t next = node->next[bit];
-            if (__builtin_expect(next != UNKNOWN, 1)) {
-                node->count[bit]++;
-                acc += node->weight[bit];
-                at = next;
-                continue;
-            }
-        }
-        add_weight(f, acc);
-        acc = 0;
-        f->at = at;
+    while ((n = step_branches(f, bits, n))) {
+        unsigned bit = bits >> --n & 1;
         int ret = slow_bit(f, bit, err);
         if (ret < 0)
             return ret;
-        at = f->at;
+        f->totals.branches++;
+        f->totals.taken += bit;
     }
-    add_weight(f, acc);
-    f->at = at;
     return 0;
 }
 
@@ -809,6 +819,7 @@ void s12z_flow_free(struct s12z_flow *f)
     for (size_t k = 0; k < PAGES; k++)
         free(f->page[k]);
     free(f->nodes);
+    free(f->weight);
     free(f->info);
     free(f->segments);
     free(f->calls);
