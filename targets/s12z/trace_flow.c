@@ -76,6 +76,7 @@ struct s12z_flow {
     size_t nnodes, cap_nodes, nsegments, cap_segments, ncalls, cap_calls;
     uint32_t at; /* node under way; UNKNOWN: not synchronised */
     bool synced;
+    bool session;         /* EVENT_START was given, EVENT_STOP not yet */
     bool seamless, held;  /* the target stands still between sessions; it does now */
     bool skipping;        /* counting is off */
     uint32_t watch[MAX_WATCHES];
@@ -436,8 +437,21 @@ static int take_branches(struct s12z_flow *f, uint32_t bits, unsigned n, struct 
     return 0;
 }
 
+/* The node under way, if any, is accounted for; what comes next is not in the image. */
+static int go_outside(struct s12z_flow *f, uint32_t pc, struct err *err)
+{
+    f->at = UNKNOWN;
+    f->totals.resyncs++;
+    s12z_flow_lost(f);
+    return err_set(err, ERR_FORMAT, "check that this ELF is the program that was traced; lines may also be missing here",
+                   "trace goes to %06X, where the program has no code", pc & ADDRESS);
+}
+
 static int go_to(struct s12z_flow *f, uint32_t pc, struct err *err)
 {
+    uint8_t byte;
+    if (!get_bytes(f, pc & ADDRESS, &byte, 1))
+        return go_outside(f, pc, err);
     if (node_at(f, pc, &f->at) < 0)
         return err_set(err, ERR_NOMEM, "", "out of memory");
     current(f)->entered++;
@@ -449,6 +463,10 @@ static int go_to(struct s12z_flow *f, uint32_t pc, struct err *err)
 static void push_pending(struct s12z_flow *f, uint32_t node, uint32_t pc)
 {
     if (f->npending == MAX_PENDING) { /* the oldest will not be missed: its RTI resumes by address */
+        if (f->pending[0].node != UNKNOWN) {
+            f->info[f->pending[0].node & ~SLOW].aborted++;
+            f->totals.cut++;
+        }
         memmove(f->pending, f->pending + 1, sizeof f->pending - sizeof f->pending[0]);
         f->npending--;
     }
@@ -600,6 +618,21 @@ static void cut(struct s12z_flow *f)
     f->synced = f->held = false;
 }
 
+static void begin_session(struct s12z_flow *f, uint32_t pc)
+{
+    f->session = true;
+    emit(f, EVENT_START, pc, true, 0, false, 0);
+}
+
+static void end_session(struct s12z_flow *f)
+{
+    uint32_t pc = s12z_flow_pc(f);
+    if (f->session)
+        emit(f, EVENT_STOP, pc, f->synced, 0, false, 0);
+    f->session = false;
+    s12z_flow_lost(f);
+}
+
 static int start_line(struct s12z_flow *f, uint32_t pc, struct err *err)
 {
     if (f->held && go_on_at(f, pc)) {
@@ -608,10 +641,11 @@ static int start_line(struct s12z_flow *f, uint32_t pc, struct err *err)
     }
     if (f->synced)
         cut(f); /* a session that never said it ended */
+    f->synced = true;
     int ret = go_to(f, pc, err);
     f->synced = ret == 0;
     if (ret == 0)
-        emit(f, EVENT_START, pc, true, 0, false, 0);
+        begin_session(f, pc);
     return ret;
 }
 
@@ -626,6 +660,8 @@ static int resynchronise(struct s12z_flow *f, const struct s12z_line *l, struct 
     if (!known || !get_bytes(f, pc, &byte, 1))
         return 0;
     f->synced = true;
+    if (!f->session) /* begun in the middle */
+        begin_session(f, pc);
     return go_to(f, pc, err);
 }
 
@@ -644,12 +680,10 @@ int s12z_flow_line(struct s12z_flow *f, const struct s12z_line *l, struct err *e
         else if (ret == 0 && l->format == S12Z_PTVB)
             ret = vector_line(f, l->vector, err);
     }
-    if ((l->end || l->overflow) && f->synced && f->seamless) {
+    if ((l->end || l->overflow) && f->synced && f->seamless)
         f->held = true;
-    } else if ((l->end || l->overflow) && f->synced) {
-        emit(f, EVENT_STOP, s12z_flow_pc(f), true, 0, false, 0);
-        cut(f);
-    }
+    else if (l->end || l->overflow)
+        end_session(f);
     return ret;
 }
 
@@ -685,9 +719,9 @@ bool s12z_flow_synchronised(const struct s12z_flow *f) { return f->synced; }
 uint32_t s12z_flow_pc(const struct s12z_flow *f) { return f->at == UNKNOWN ? 0 : f->info[f->at & ~SLOW].start; }
 void s12z_flow_set_vectors(struct s12z_flow *f, uint16_t ivbr) { f->ivbr = ivbr; }
 
-size_t s12z_flow_check(const struct s12z_flow *f, uint32_t *pc)
+/* How often each node was entered, skipped times too; caller frees, NULL without memory. */
+static uint64_t *entries(const struct s12z_flow *f)
 {
-    size_t bad = 0;
     uint64_t *in = calloc(f->nnodes + 1, sizeof *in);
     for (size_t k = 0; in && k < f->nnodes; k++) {
         in[k] += f->info[k].entered;
@@ -697,6 +731,30 @@ size_t s12z_flow_check(const struct s12z_flow *f, uint32_t *pc)
         if (f->info[k].end == END_SPLIT && f->nodes[k].next[0] != UNKNOWN)
             in[f->nodes[k].next[0] & ~SLOW] += f->info[k].count[0] + f->info[k].skipped[0];
     }
+    return in;
+}
+
+int s12z_flow_loops(const struct s12z_flow *f, int (*cb)(void *ctx, uint32_t low, uint32_t high, uint64_t entered), void *ctx)
+{
+    uint64_t *in = entries(f);
+    int ret = in ? 0 : -ERR_NOMEM;
+    for (size_t k = 0; k < f->nnodes && ret == 0; k++) {
+        const struct node_info *n = &f->info[k];
+        uint32_t low = n->end_pc, high = n->end_pc + 1;
+        for (uint32_t s = 0; s < n->nsegments; s++)
+            if (f->segments[n->segment + s].low <= n->end_pc && f->segments[n->segment + s].high > n->end_pc)
+                high = f->segments[n->segment + s].high;
+        if (n->end == END_LOOP && in[k])
+            ret = cb(ctx, low, high, in[k]);
+    }
+    free(in);
+    return ret;
+}
+
+size_t s12z_flow_check(const struct s12z_flow *f, uint32_t *pc)
+{
+    size_t bad = 0;
+    uint64_t *in = entries(f);
     for (size_t k = 0; in && k < f->nnodes; k++) {
         uint64_t out = f->info[k].count[0] + f->info[k].count[1] + f->nodes[k].count[0] + f->nodes[k].count[1]
                        + f->info[k].skipped[0] + f->info[k].skipped[1] + f->info[k].aborted;
