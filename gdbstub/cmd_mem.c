@@ -1,4 +1,4 @@
-/* m x M X, qCRC, qSearch:memory */
+/* m x M X, vFlash..., qCRC, qSearch:memory */
 #include <string.h>
 
 #include "gdbstub/internal.h"
@@ -89,6 +89,57 @@ void cmd_write_mem_binary(struct session *s, char *args, size_t arglen)
         return;
     }
     write_mem(s, addr, (const uint8_t *)p, (size_t)len);
+}
+
+/* ---- flash ---- */
+
+/* Console text may not come before the reply of these, and most GDBs show no text of an error here: `monitor flash` tells it later. */
+static void flash_reply(struct session *s, int ret, const struct err *err)
+{
+    if (ret < 0)
+        reply_err(s, err, false);
+    else
+        reply_ok(s);
+}
+
+void cmd_flash_erase(struct session *s, char *args, size_t arglen)
+{
+    const char *p = args;
+    uint64_t addr, len;
+    struct err err;
+    (void)arglen;
+    if (!s->stub->ops->flash_erase)
+        reply_empty(s);
+    else if (parse_range(s, &p, &addr, &len, 0))
+        flash_reply(s, s->stub->ops->flash_erase(s->stub->t, addr, len, &err), &err);
+}
+
+void cmd_flash_write(struct session *s, char *args, size_t arglen)
+{
+    const char *p = args;
+    uint64_t addr;
+    struct err err;
+    if (!s->stub->ops->flash_write) {
+        reply_empty(s);
+        return;
+    }
+    if (!rsp_number(&p, &addr) || *p != ':') {
+        reply_usage(s, "address expected");
+        return;
+    }
+    p++;
+    flash_reply(s, s->stub->ops->flash_write(s->stub->t, addr, (const uint8_t *)p, arglen - (size_t)(p - args), &err), &err);
+}
+
+void cmd_flash_done(struct session *s, char *args, size_t arglen)
+{
+    struct err err;
+    (void)args;
+    (void)arglen;
+    if (!s->stub->ops->flash_done)
+        reply_empty(s);
+    else
+        flash_reply(s, s->stub->ops->flash_done(s->stub->t, &err), &err);
 }
 
 static bool given_up(struct session *s)

@@ -162,7 +162,6 @@ void stub_remove_all(struct stub *stub);
 int stub_settle_breakpoints(struct stub *stub, struct err *err); /* takes away those that are leaving */
 int stub_attach(struct stub *stub, struct err *err);
 int stub_release(struct stub *stub, struct err *err); /* as for D */
-void stub_left(struct stub *stub); /* the last connection broke off */
 void stub_set_semihosting(struct stub *stub, bool on);
 
 /* ---- stop replies (cmd_run.c) ---- */
@@ -179,7 +178,7 @@ bool fileio_request(struct session *s, const struct target_stop *stop, int64_t *
 #define COMMAND(name) void name(struct session *s, char *args, size_t len)
 COMMAND(cmd_read_regs); COMMAND(cmd_write_regs); COMMAND(cmd_read_reg); COMMAND(cmd_write_reg);
 COMMAND(cmd_read_mem); COMMAND(cmd_read_mem_binary); COMMAND(cmd_write_mem); COMMAND(cmd_write_mem_binary);
-COMMAND(cmd_crc); COMMAND(cmd_search);
+COMMAND(cmd_crc); COMMAND(cmd_search); COMMAND(cmd_flash_erase); COMMAND(cmd_flash_write); COMMAND(cmd_flash_done);
 COMMAND(cmd_why); COMMAND(cmd_continue); COMMAND(cmd_step); COMMAND(cmd_continue_signal);
 COMMAND(cmd_step_signal); COMMAND(cmd_vcont); COMMAND(cmd_vcont_query); COMMAND(cmd_vctrlc);
 COMMAND(cmd_vstopped); COMMAND(cmd_run_program); COMMAND(cmd_vattach); COMMAND(cmd_vkill); COMMAND(cmd_kill);

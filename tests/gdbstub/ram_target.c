@@ -232,6 +232,37 @@ static int ram_write_mem(struct target *t, uint64_t addr, unsigned width, const 
     return ret;
 }
 
+static int check_flash(uint64_t addr, uint64_t len, struct err *err)
+{
+    if (addr < RAM_FLASH || addr >= RAM_BYTES || len > RAM_BYTES - addr)
+        return err_set(err, ERR_FAULT, "", "0x%llx is no flash", (unsigned long long)addr);
+    return 0;
+}
+
+static int ram_flash_erase(struct target *t, uint64_t addr, uint64_t len, struct err *err)
+{
+    int ret = check_flash(addr, len, err);
+    if (ret == 0 && (addr % RAM_SECTOR || len % RAM_SECTOR))
+        return err_set(err, ERR_USAGE, "", "no whole sectors");
+    if (ret == 0)
+        memset(ram(t)->mem + addr, 0xFF, len);
+    return ret;
+}
+
+static int ram_flash_write(struct target *t, uint64_t addr, const uint8_t *buf, size_t len, struct err *err)
+{
+    int ret = check_flash(addr, len, err);
+    for (size_t i = 0; ret == 0 && i < len; i++)
+        ram(t)->mem[addr + i] &= buf[i];
+    return ret;
+}
+
+static int ram_flash_done(struct target *t, struct err *err)
+{
+    ram(t)->flash_dones++;
+    return ram(t)->flash_broken ? err_set(err, ERR_FAULT, "load again", "verify: differs") : 0;
+}
+
 static int ram_insert_bp(struct target *t, enum bp_kind kind, uint64_t addr, unsigned len, struct err *err)
 {
     struct ram_target *r = ram(t);
@@ -339,7 +370,7 @@ static const struct target_ops ops = {
     .halt = ram_halt, .resume = ram_resume, .poll = ram_poll, .reset = ram_reset, .read_reg = ram_read_reg,
     .write_reg = ram_write_reg, .read_mem = ram_read_mem, .write_mem = ram_write_mem, .insert_bp = ram_insert_bp,
     .remove_bp = ram_remove_bp, .memory_map = ram_memory_map, .monitor = commands, .semihosting = ram_semihosting,
-    .syscall_return = ram_syscall_return,
+    .syscall_return = ram_syscall_return, .flash_erase = ram_flash_erase, .flash_write = ram_flash_write, .flash_done = ram_flash_done,
 };
 
 void ram_target_init(struct ram_target *r)
