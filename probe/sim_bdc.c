@@ -30,7 +30,8 @@ struct sim_bdc_probe {
 };
 
 static struct sim_bdc_probe *self(struct probe *p) { return CONTAINER_OF(p, struct sim_bdc_probe, probe); }
-static uint64_t ns_of(const struct sim_bdc_probe *s, uint64_t cycles) { return cycles * 1000000000u / s->hz; }
+/* Rounded up: a host may be late by a fraction of a cycle, but its next edge may not come before the last bit is over. */
+static uint64_t ns_of(const struct sim_bdc_probe *s, uint64_t cycles) { return (cycles * 1000000000u + s->hz - 1) / s->hz; }
 
 static void add(struct sim_bdc_probe *s, enum bkgd_drive drive, uint64_t cycles)
 {
@@ -74,11 +75,11 @@ static int receive(struct sim_bdc_probe *s, uint8_t *rx, unsigned bytes, struct 
 }
 
 /* Waits for an ACK pulse, or the fixed delay where there is none. */
-static int turnaround(struct sim_bdc_probe *s, const struct bdc_shape *shape, enum bdc_outcome *outcome, struct err *err)
+static int turnaround(struct sim_bdc_probe *s, bool ack, enum bdc_outcome *outcome, struct err *err)
 {
     int ret;
-    if (!shape->acks || !s->ack) {
-        add(s, BKGD_RELEASED, shape->status && s->ack ? BDC_WS_DELAY_CYCLES : BDC_DELAY_CYCLES);
+    if (!ack) {
+        add(s, BKGD_RELEASED, BDC_DELAY_CYCLES);
         return flush(s, err);
     }
     uint64_t most = MAX(ACK_TIMEOUT_NS, ns_of(s, ACK_TIMEOUT_CYCLES));
@@ -120,7 +121,7 @@ static int command(struct sim_bdc_probe *s, uint8_t opcode, uint32_t addr, const
         send_byte(s, tx[k]);
     unsigned rx_bytes = shape.rx_bytes + (shape.status ? 1u : 0u), parts = MAX(shape.acks, 1);
     for (unsigned part = 0; part < parts && *outcome != BDC_NO_ACK; part++) {
-        int ret = turnaround(s, &shape, outcome, err);
+        int ret = turnaround(s, shape.acks && s->ack, outcome, err);
         if (ret == 0 && *outcome != BDC_NO_ACK && rx_bytes)
             ret = receive(s, answer + part * (rx_bytes / parts), rx_bytes / parts, err);
         if (ret < 0)
