@@ -3,7 +3,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "probe/base/bytes.h"
 #include "probe/base/util.h"
 
 enum { BLOCK = 4096, HALT_TRIES = 1000 };
@@ -16,6 +15,64 @@ static int check_cancelled(const struct board_io *io, struct err *err)
     if (io && io->cancelled && io->cancelled(io->ctx))
         return err_set(err, ERR_CANCELLED, "", "given up on request");
     return 0;
+}
+
+/* ---- flash ---- */
+
+/* The flash region a section lies in, or NULL. */
+static const struct memory_region *flash_of(struct target *t, const struct image_section *s)
+{
+    const struct memory_region *map;
+    size_t n = t->ops->memory_map && t->ops->flash_erase ? t->ops->memory_map(t, &map) : 0;
+    for (size_t i = 0; i < n; i++)
+        if (map[i].kind == MEMORY_FLASH && s->addr >= map[i].start && s->addr - map[i].start < map[i].length)
+            return &map[i];
+    return NULL;
+}
+
+/* Sections may share a block: it is erased for the first one only. */
+static bool erased_before(const struct image *im, size_t before, uint64_t block, uint32_t size)
+{
+    for (size_t i = 0; i < before; i++) {
+        const struct image_section *s = &im->sections[i];
+        if (has_contents(s) && s->addr < block + size && s->addr + s->size > block)
+            return true;
+    }
+    return false;
+}
+
+static int erase_section(struct target *t, const struct image *im, size_t which, const struct memory_region *flash, struct err *err)
+{
+    const struct image_section *s = &im->sections[which];
+    uint32_t size = flash->flash_block;
+    int ret = 0;
+    for (uint64_t block = s->addr - (s->addr - flash->start) % size; ret >= 0 && block < s->addr + s->size; block += size)
+        if (!erased_before(im, which, block, size))
+            ret = t->ops->flash_erase(t, block, size, err);
+    return ret;
+}
+
+/* All blocks first, then all contents; the driver verifies. */
+static int load_flash(struct target *t, const struct image *im, const struct board_io *io, struct err *err)
+{
+    int ret = 0;
+    bool any = false;
+    for (int round = 0; round < 2; round++)
+        for (size_t i = 0; ret >= 0 && i < im->nsections; i++) {
+            const struct image_section *s = &im->sections[i];
+            const struct memory_region *flash = has_contents(s) ? flash_of(t, s) : NULL;
+            if (!flash)
+                continue;
+            any = true;
+            ret = check_cancelled(io, err);
+            if (ret == 0 && round == 0)
+                ret = erase_section(t, im, i, flash, err);
+            for (uint64_t at = 0; ret >= 0 && round == 1 && at < s->size; at += BLOCK)
+                ret = t->ops->flash_write(t, s->addr + at, s->data + at, MIN(s->size - at, BLOCK), err);
+            if (ret < 0)
+                err_prefix(err, ret, s->name);
+        }
+    return ret < 0 || !any ? ret : t->ops->flash_done(t, err);
 }
 
 static int load_section(struct target *t, const struct image_section *s, const struct board_io *io, struct err *err)
@@ -41,8 +98,10 @@ static int load_section(struct target *t, const struct image_section *s, const s
 
 static int set_pc(struct target *t, uint64_t pc, struct err *err)
 {
-    uint8_t bytes[4];
-    put32(bytes, (uint32_t)pc, t->big_endian);
+    uint8_t bytes[4] = { 0 };
+    unsigned size = t->ops->regs[t->ops->pc_reg].bytes; /* 4, or 3 on a CPU with 24-bit addresses */
+    for (unsigned i = 0; i < size && i < sizeof bytes; i++)
+        bytes[t->big_endian ? size - 1 - i : i] = (uint8_t)(pc >> (8 * i));
     return t->ops->write_reg(t, t->ops->pc_reg, bytes, err);
 }
 
@@ -50,10 +109,13 @@ int board_load(struct target *t, const struct image *im, const struct board_io *
 {
     uint64_t bytes = 0;
     int ret = t->ops->reset(t, RESET_HALT, err);
+    if (ret >= 0)
+        ret = load_flash(t, im, io, err);
     for (size_t i = 0; ret >= 0 && i < im->nsections; i++) {
         if (!has_contents(&im->sections[i]))
             continue;
-        ret = load_section(t, &im->sections[i], io, err);
+        if (!flash_of(t, &im->sections[i]))
+            ret = load_section(t, &im->sections[i], io, err);
         bytes += im->sections[i].size;
     }
     if (ret >= 0)

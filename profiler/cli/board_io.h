@@ -13,7 +13,7 @@ struct board_io {
     void *ctx;
 };
 
-/* board_load - reset and halt, write every section that has contents, read it back, set the PC
+/* board_load - reset and halt, write every section that has contents (flash through the driver, in blocks of the memory map), read it back, set the PC
  * loaded   bytes written; set on success
  * Afterwards the target is halted at the entry. Returns 0; the target's error; -ERR_FAULT if memory reads
  * back differently; -ERR_CANCELLED. */
