@@ -101,6 +101,7 @@ static int sane_csr(struct s12z_target *t, uint16_t *csr, struct err *err)
     int ret = csr_once(t, csr, err);
     for (int i = 0; ret == 0 && i < TRIES && (absurd(*csr) || *csr & CSR_BIT(OVRUN)); i++) {
         t->retries++;
+        t->link_doubt = true;
         ret = sync(t, err); /* also the only way to clear OVRUN */
         if (ret == 0)
             ret = csr_once(t, csr, err);
@@ -146,6 +147,9 @@ static int after_reset(struct s12z_target *t, struct err *err)
     log_msg(t->probe->log, LOG_TARGET, "%s: the part was reset", t->probe->name);
     t->was_reset = true;
     t->resets++;
+    t->reset_while_halted = t->state == TARGET_HALTED;
+    if (t->state == TARGET_HALTED)
+        t->state = TARGET_RUNNING;
     t->armed = t->have_valid = false;
     t->reg_valid = 0;
     t->control &= (uint16_t)~CSR_BIT(CLKSW);
@@ -261,10 +265,15 @@ static int refused(const struct bdc_op *op, uint16_t csr, struct err *err)
 static int long_ack(struct s12z_target *t, const struct bdc_op *op, struct err *err)
 {
     bool was_reset = t->was_reset;
+    t->link_doubt = false;
     int ret = s12z_read_csr(t, err);
     if (ret < 0)
         return ret;
     uint16_t csr = t->csr;
+    if (t->link_doubt && !(csr & CSR_ERRORS)) { /* an overrun: what came since was not done */
+        err_set(err, ERR_PROTOCOL, "try again", "the command overran (OVRUN)");
+        return repeatable(op) ? 1 : -ERR_PROTOCOL;
+    }
     if (t->was_reset && !was_reset)
         return is_halted_class(op) ? err_set(err, ERR_STATE, "halt it again", "the part was reset and runs") : 1;
     if (!(csr & CSR_BIT(UNSEC)))
@@ -301,7 +310,29 @@ static int no_ack(struct s12z_target *t, const struct bdc_op *op, struct err *er
     return repeatable(op) ? 1 : -ERR_TIMEOUT;
 }
 
-int s12z_do(struct s12z_target *t, struct bdc_op *ops, size_t n, struct err *err)
+/* Nothing but ones: an idle line. A host at another speed gets its ACKs and reads that. */
+static bool all_ones(const struct bdc_op *ops, size_t n)
+{
+    size_t bytes = 0;
+    struct bdc_shape shape;
+    for (size_t k = 0; k < n; k++) {
+        size_t len = ops[k].kind != BDC_COMMAND ? ops[k].len : bdc_shape(ops[k].opcode, &shape) == 0 ? shape.rx_bytes : 0;
+        for (size_t i = 0; ops[k].rx && i < len; i++, bytes++)
+            if (ops[k].rx[i] != 0xFF)
+                return false;
+    }
+    return bytes > 0;
+}
+
+static bool all_repeatable(const struct bdc_op *ops, size_t n)
+{
+    while (n-- > 0)
+        if (!repeatable(&ops[n]))
+            return false;
+    return true;
+}
+
+static int do_ops(struct s12z_target *t, struct bdc_op *ops, size_t n, struct err *err)
 {
     struct err why = { .code = ERR_OK };
     for (size_t at = 0, tries = 0; at < n;) {
@@ -325,6 +356,16 @@ int s12z_do(struct s12z_target *t, struct bdc_op *ops, size_t n, struct err *err
         }
     }
     return 0;
+}
+
+int s12z_do(struct s12z_target *t, struct bdc_op *ops, size_t n, struct err *err)
+{
+    int ret = do_ops(t, ops, n, err);
+    if (ret < 0 || !all_ones(ops, n) || !all_repeatable(ops, n))
+        return ret;
+    t->link_doubt = false;
+    ret = s12z_read_csr(t, err);
+    return ret < 0 || !t->link_doubt ? ret : do_ops(t, ops, n, err);
 }
 
 int s12z_command(struct s12z_target *t, uint8_t opcode, struct err *err)

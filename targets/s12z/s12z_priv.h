@@ -70,9 +70,12 @@ struct s12z_target {
     uint32_t hz;           /* BDC clock by the last SYNC; 0: none yet */
     uint16_t csr;          /* BDCCSR as last read */
     uint16_t control;      /* control bits that are ours to write: ENBDC, BDCCIS, STEAL, CLKSW */
+    bool link_doubt;       /* BDCCSR was absurd or had OVRUN, and a SYNC was needed */
     bool link_up;          /* SYNC was answered and ACK is on */
     bool secured;
-    bool was_reset;        /* ENBDC was found clear: the part has reset itself; poll() sees to it */
+    bool was_reset;        /* ENBDC was found clear: the part was reset; poll() sees to it */
+    bool reset_while_halted; /* and it was halted then */
+    bool reset_stop;       /* the next stop is to say so */
     uint64_t syncs, retries, resets; /* since open */
 
     /* the part, as found at attach */
@@ -121,7 +124,7 @@ struct s12z_target {
     void (*trace_close)(struct s12z_target *t);
 
     struct s12z_flash *flash; /* a download under way; NULL none */
-    char unsecure_text[16];
+    struct err flash_failure; /* how the last one failed; code ERR_OK: it did not */
 };
 #define S12Z_NONE 0xFFFFFFFFu
 
@@ -220,7 +223,10 @@ int s12z_flash_write(struct target *t, uint64_t addr, const uint8_t *buf, size_t
 int s12z_flash_done(struct target *t, struct err *err);
 void s12z_flash_close(struct s12z_target *t);
 
-/* The profile source's table, NULL while there is none. */
+/* A secured or open part, attached or not, is brought to where ERASE_FLASH can be sent: reset, link up. */
+int s12z_mass_erase_begin(struct s12z_target *t, struct err *err);
+/* Special reset of the erased part: attached and halted. */
+int s12z_mass_erase_end(struct s12z_target *t, struct err *err);
 extern const struct monitor_command s12z_monitor[];
 int s12z_attach(struct target *t, struct err *err);
 int s12z_identify(struct s12z_target *t, struct err *err);

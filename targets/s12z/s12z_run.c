@@ -101,7 +101,7 @@ static int classify(struct s12z_target *t, uint8_t efr, struct err *err)
 
 static void stop_was_reset(struct s12z_target *t)
 {
-    t->was_reset = false;
+    t->reset_stop = false;
     s12z_stop_is(t, STOP_RESET, SIGNAL_TRAP);
     strcpy(t->stop.text, "the part was reset (COP, pin, or the program); halted some milliseconds after it");
 }
@@ -122,7 +122,7 @@ static int settle(struct s12z_target *t, struct target_stop *stop, struct err *e
     int profile = t->trace_halted ? t->trace_halted(t, efr, err) : 0;
     if (profile < 0)
         return profile;
-    if (t->was_reset) {
+    if (t->reset_stop) {
         s12z_get_reg(t, S12Z_REG_PC, &pc, NULL);
         stop_was_reset(t);
         ret = 1;
@@ -279,7 +279,7 @@ int s12z_resume(struct target *target, const struct resume *how, struct err *err
     int ret = how->set_pc ? s12z_set_reg(t, S12Z_REG_PC, (uint32_t)how->pc & S12Z_ADDRESS, err) : 0;
     if (ret < 0)
         return ret;
-    t->stop_pending = t->halt_wanted = t->step_then_go = t->was_reset = false;
+    t->stop_pending = t->halt_wanted = t->step_then_go = t->reset_stop = false;
     t->range_lo = t->range_hi = 0;
     log_msg(t->probe->log, LOG_TARGET, "%s: %s", t->probe->name,
             how->kind == RESUME_CONTINUE ? "continue" : how->kind == RESUME_STEP ? "step" : "step in a range");
@@ -336,16 +336,14 @@ static int step_range(struct s12z_target *t, uint64_t end, struct target_stop *s
 /* It was reset while it ran. With anything of ours in it, it is halted to say so; else it is left to run. */
 static int see_to_reset(struct s12z_target *t, struct err *err)
 {
-    bool ours = t->npatches || s12z_dbg_wanted(t) || t->halt_wanted || t->stepping || t->range_hi > t->range_lo;
-    t->stepping = t->step_then_go = false;
+    bool ours = t->npatches || s12z_dbg_wanted(t) || t->halt_wanted || t->stepping || t->range_hi > t->range_lo || t->reset_while_halted;
+    t->was_reset = t->reset_while_halted = t->stepping = t->step_then_go = false;
     t->range_hi = 0;
     if (t->trace_reset)
         t->trace_reset(t);
-    if (!ours) {
-        t->was_reset = false;
+    if (!ours)
         return 0;
-    }
-    t->halt_wanted = true;
+    t->reset_stop = t->halt_wanted = true;
     t->halt_since_ns = s12z_now(t);
     return s12z_command(t, BDC_BACKGROUND, err);
 }
@@ -354,11 +352,10 @@ static int poll_running(struct s12z_target *t, uint64_t max_ns, struct target_st
 {
     uint64_t end = s12z_now(t) + max_ns, slice = 20000;
     for (;;) {
-        bool was_reset = t->was_reset;
-        if (t->range_hi > t->range_lo && !t->stepping)
+        if (t->range_hi > t->range_lo && !t->stepping && !t->was_reset)
             return step_range(t, end, stop, err);
         int ret = s12z_read_csr(t, err);
-        if (ret == 0 && t->was_reset && !was_reset)
+        if (ret == 0 && t->was_reset)
             ret = see_to_reset(t, err);
         if (ret < 0)
             return ret;

@@ -76,7 +76,7 @@ int s12z_attach(struct target *target, struct err *err)
     struct s12z_target *t = s12z_of(target);
     log_msg(t->probe->log, LOG_TARGET, "%s: attach", t->probe->name);
     s12z_forget_halt(t);
-    t->secured = t->was_reset = t->armed = t->have_valid = t->part_known = false;
+    t->secured = t->was_reset = t->reset_while_halted = t->reset_stop = t->armed = t->have_valid = t->part_known = false;
     t->control = 0;
     t->state = TARGET_DETACHED;
     int ret = s12z_connect(t, err);
@@ -149,7 +149,7 @@ static int reset_pins(struct s12z_target *t, bool special, struct err *err)
 static void forget_reset(struct s12z_target *t)
 {
     s12z_forget_halt(t);
-    t->armed = t->have_valid = t->was_reset = false;
+    t->armed = t->have_valid = t->was_reset = t->reset_while_halted = t->reset_stop = false;
     t->efr_seen = 0;
     t->link_up = false;
     t->control = 0;
@@ -202,6 +202,26 @@ static int op_reset(struct target *target, enum reset_mode mode, struct err *err
     ret = s12z_get_reg(t, S12Z_REG_PC, &pc, err);
     s12z_stop_is(t, STOP_RESET, 5);
     t->stop_pending = ret == 0;
+    return s12z_lost(t, ret);
+}
+
+int s12z_mass_erase_begin(struct s12z_target *t, struct err *err)
+{
+    int ret = reset_pins(t, true, err);
+    if (ret < 0)
+        return s12z_lost(t, err_prefix(err, ret, "unsecure"));
+    forget_reset(t);
+    t->state = TARGET_DETACHED;
+    return s12z_connect(t, err);
+}
+
+int s12z_mass_erase_end(struct s12z_target *t, struct err *err)
+{
+    t->secured = false;
+    t->attach_control = 0;
+    int ret = reset_to(t, true, err);
+    if (ret == 0)
+        s12z_stop_is(t, STOP_RESET, 5);
     return s12z_lost(t, ret);
 }
 
@@ -265,6 +285,7 @@ static void op_close(struct target *target)
         return;
     if (t->trace_close)
         t->trace_close(t);
+    s12z_flash_close(t);
     free(t);
 }
 
@@ -272,8 +293,9 @@ static const struct target_ops table = {
     .name = "s12zvml128", .gdb_arch = "s12z", .regs = s12z_target_regs, .nregs = S12Z_NREGS, .pc_reg = S12Z_REG_PC, .sp_reg = S12Z_REG_SP,
     .bp_size = 1, .canonical = op_canonical, .attach = s12z_attach, .detach = op_detach, .state = op_state, .halt = s12z_halt,
     .resume = s12z_resume, .poll = s12z_poll, .reset = op_reset, .read_reg = s12z_read_reg, .write_reg = s12z_write_reg,
-    .read_mem = s12z_read_mem, .write_mem = s12z_write_mem, .sample_pc = s12z_sample_pc, .insert_bp = s12z_insert_bp,
-    .remove_bp = s12z_remove_bp, .memory_map = op_memory_map, .now_ns = op_now, .close = op_close,
+    .read_mem = s12z_read_mem, .write_mem = s12z_write_mem, .flash_erase = s12z_flash_erase, .flash_write = s12z_flash_write,
+    .flash_done = s12z_flash_done, .sample_pc = s12z_sample_pc, .insert_bp = s12z_insert_bp,
+    .remove_bp = s12z_remove_bp, .memory_map = op_memory_map, .monitor = s12z_monitor, .now_ns = op_now, .close = op_close,
 };
 
 const struct target_ops *s12z_target_ops(void) { return &table; }

@@ -28,6 +28,8 @@ struct s12z_settings {
 };
 struct s12z_settings s12z_settings_default(void);
 
+/* BDCFCLK (CLKSW=1) in bus clocks: SYNC then measures the bus clock, from which the flash gets its divider (1.1, recalled). */
+enum { S12Z_BDCFCLK_PER_BUS = 1 };
 /* Field codes, row 7 and 2.2. */
 enum { S12Z_TALIGN_END = 0, S12Z_TALIGN_BEGIN = 1, S12Z_TALIGN_MID = 2 };
 enum { S12Z_TRCMOD_NORMAL = 0, S12Z_TRCMOD_LOOP1 = 1, S12Z_TRCMOD_DETAIL = 2, S12Z_TRCMOD_PURE_PC = 3 };

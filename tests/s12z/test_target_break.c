@@ -1,0 +1,410 @@
+/* Breakpoints and watchpoints: BGND in RAM, comparators elsewhere, and how they are shared with a profile. */
+#include "targets/s12z/s12z_priv.h"
+#include "tests/s12z/target_rig.h"
+
+/* 1100 ld d2,#0 | loop 1103 inc d2 | 1104 bsr sub | 1107 st d2,2000 | 110A ld d3,2010 | 110D bra loop
+ * sub 1110 st d0,2005 (a byte) | 1113 rts | 1114 wai | 1116 nop | 1117 stop | 1119 nop | 111A bgnd | 111B nop */
+static const uint8_t program[] = {
+    0x90, 0x00, 0x00, 0x30, 0x21, 0x80, 0x0C, 0xC0, 0x20, 0x00, 0xA1, 0x20, 0x10, 0x20, 0xFF, 0xF6,
+    0xC4, 0x20, 0x05, 0x05, 0x1B, 0x06, 0x01, 0x1B, 0x05, 0x01, 0x00, 0x01,
+};
+enum { LOOP = 0x1103, CALL = 0x1104, AFTER = 0x1107, LOAD = 0x110A, SUB = 0x1110, RET = 0x1113, WAI = 0x1114, STOP_INSN = 0x1117, OWN_BGND = 0x111A };
+
+static struct board *start(void) { return board_start("s12zvml128", program, sizeof program); }
+
+static int insert(struct board *b, enum bp_kind kind, uint32_t addr, unsigned len) { return b->ops->insert_bp(b->t, kind, addr, len, &b->err); }
+static void set(struct board *b, enum bp_kind kind, uint32_t addr, unsigned len) { MUST(b, insert(b, kind, addr, len)); }
+static void unset(struct board *b, enum bp_kind kind, uint32_t addr, unsigned len) { MUST(b, b->ops->remove_bp(b->t, kind, addr, len, &b->err)); }
+
+static void says(struct board *b, int ret, int want, const char *word)
+{
+    assert_int_equal(ret, want);
+    if (!strstr(b->err.what, word))
+        fail_msg("\"%s\" does not say \"%s\"", b->err.what, word);
+    assert_string_not_equal(b->err.hint, "");
+}
+
+static void expect_stop(struct board *b, enum stop_reason reason, uint32_t pc)
+{
+    struct target_stop stop = wait_stop(b);
+    assert_int_equal(stop.reason, reason);
+    assert_int_equal(stop.pc, pc);
+    assert_int_equal(get_reg(b, R_P), pc);
+}
+
+static void bgnd__in_ram__stops_at_its_address_hidden_and_goes_on(void **state)
+{
+    (void)state;
+    struct board *b = start();
+    set(b, BP_SOFT, SUB, 1);
+    assert_int_equal(get8(b, SUB), program[SUB - CODE]);
+    for (unsigned round = 1; round <= 3; round++) {
+        cont(b);
+        expect_stop(b, STOP_SWBREAK, SUB);
+        assert_int_equal(get_reg(b, R_D2), round);
+    }
+    set_mem(b, SUB - 1, (uint8_t[]){ 0xF6, 0xC4, 0x20 }, 3); /* writing over it keeps it */
+    cont(b);
+    expect_stop(b, STOP_SWBREAK, SUB);
+    unset(b, BP_SOFT, SUB, 1);
+    cont(b);
+    keeps_running(b);
+    board_close(b);
+}
+
+static void bgnd__set_and_removed_while_running__works(void **state)
+{
+    (void)state;
+    struct board *b = start();
+    cont(b);
+    set(b, BP_SOFT, AFTER, 1);
+    expect_stop(b, STOP_SWBREAK, AFTER);
+    cont(b);
+    expect_stop(b, STOP_SWBREAK, AFTER);
+    board_close(b);
+}
+
+static void bgnd__stepped_off__runs_the_instruction_below(void **state)
+{
+    (void)state;
+    struct board *b = start();
+    set(b, BP_SOFT, SUB, 1);
+    set_reg(b, R_D0, 0x77);
+    cont(b);
+    expect_stop(b, STOP_SWBREAK, SUB);
+    assert_int_equal(step(b).pc, RET);
+    assert_int_equal(get8(b, 0x2005), 0x77);
+    assert_int_equal(get8(b, SUB), 0xC4);
+    cont(b);
+    expect_stop(b, STOP_SWBREAK, SUB); /* and it is back */
+    board_close(b);
+}
+
+static void bgnd__of_the_program__is_told_apart(void **state)
+{
+    (void)state;
+    struct board *b = start();
+    set_reg(b, R_P, OWN_BGND);
+    cont(b);
+    struct target_stop stop = wait_stop(b);
+    assert_int_equal(stop.reason, STOP_SIGNAL);
+    assert_string_equal(stop.text, "BGND compiled into the program");
+    assert_int_equal(stop.pc, OWN_BGND + 1);
+    board_close(b);
+}
+
+static void hardware__each_of_four_and_all_together__stop_before_the_instruction(void **state)
+{
+    static const uint32_t places[] = { LOOP, AFTER, SUB, RET };
+    (void)state;
+    for (size_t k = 0; k < ARRAY_LEN(places); k++) {
+        struct board *b = start();
+        set(b, BP_HARD, places[k], 1);
+        for (int round = 0; round < 2; round++) {
+            cont(b);
+            expect_stop(b, STOP_HWBREAK, places[k]);
+        }
+        board_close(b);
+    }
+    static const uint32_t order[] = { LOOP, SUB, RET, AFTER, LOOP };
+    struct board *b = start();
+    for (size_t k = 0; k < ARRAY_LEN(places); k++)
+        set(b, BP_HARD, places[k], 1);
+    says(b, insert(b, BP_HARD, LOAD, 1), -ERR_RESOURCE, "A, B, C, D");
+    for (size_t k = 0; k < ARRAY_LEN(order); k++) {
+        cont(b);
+        expect_stop(b, STOP_HWBREAK, order[k]);
+    }
+    unset(b, BP_HARD, SUB, 1);
+    set(b, BP_HARD, LOAD, 1);
+    unset(b, BP_HARD, LOOP, 1);
+    for (int k = 0; k < 2; k++)
+        cont(b), wait_stop(b);
+    assert_int_equal(get_reg(b, R_P), AFTER);
+    cont(b);
+    expect_stop(b, STOP_HWBREAK, LOAD);
+    board_close(b);
+}
+
+static void hardware__part_without_comparator_c__has_three(void **state)
+{
+    (void)state;
+    struct board *b = board_start("s12zvl128", program, sizeof program);
+    set(b, BP_HARD, SUB, 1);
+    set(b, BP_HARD, RET, 1);
+    set(b, BP_HARD, AFTER, 1);
+    says(b, insert(b, BP_HARD, LOOP, 1), -ERR_RESOURCE, "A, B, D");
+    cont(b);
+    expect_stop(b, STOP_HWBREAK, SUB);
+    cont(b);
+    expect_stop(b, STOP_HWBREAK, RET);
+    board_close(b);
+}
+
+static void watch__kinds_and_sizes__stop_on_their_accesses_only(void **state)
+{
+    static const struct { enum bp_kind kind; uint32_t addr; unsigned len; uint32_t insn; const char *name; } rows[] = {
+        { BP_WATCH_WRITE, 0x2005, 1, SUB, "write of a byte" },   { BP_WATCH_WRITE, 0x2000, 2, AFTER, "write of a word" },
+        { BP_WATCH_WRITE, 0x2001, 1, AFTER, "its low byte" },    { BP_WATCH_READ, 0x2010, 2, LOAD, "read of a word" },
+        { BP_WATCH_ACCESS, 0x2010, 2, LOAD, "access" },          { BP_WATCH_WRITE, 0x2004, 4, SUB, "a byte inside four" },
+        { BP_WATCH_ACCESS, 0x2008, 0x20, LOAD, "a range" },
+    };
+    (void)state;
+    for (size_t k = 0; k < ARRAY_LEN(rows); k++) {
+        struct board *b = start();
+        print_message("  %s\n", rows[k].name);
+        set(b, rows[k].kind, rows[k].addr, rows[k].len);
+        for (int round = 0; round < 2; round++) {
+            cont(b);
+            struct target_stop stop = wait_stop(b);
+            assert_int_equal(stop.reason, STOP_WATCH);
+            assert_int_equal(stop.watch_addr, rows[k].addr);
+            assert_int_equal(stop.watch_kind, rows[k].kind);
+            assert_in_range(stop.pc, rows[k].insn + 1, rows[k].insn + 6); /* at most two instructions later */
+        }
+        board_close(b);
+    }
+    static const struct { enum bp_kind kind; uint32_t addr; unsigned len; } quiet[] = {
+        { BP_WATCH_READ, 0x2000, 2 }, { BP_WATCH_WRITE, 0x2010, 2 }, { BP_WATCH_ACCESS, 0x2006, 2 },
+    };
+    for (size_t k = 0; k < ARRAY_LEN(quiet); k++) {
+        struct board *b = start();
+        set(b, quiet[k].kind, quiet[k].addr, quiet[k].len);
+        cont(b);
+        keeps_running(b);
+        board_close(b);
+    }
+}
+
+static void watch__with_a_value__stops_at_that_value(void **state)
+{
+    (void)state;
+    struct board *b = start();
+    struct s12z_target *t = s12z_of(b->t);
+    const struct s12z_hard *which;
+    set(b, BP_WATCH_WRITE, 0x2000, 2);
+    MUST(b, s12z_watch_data(t, true, 300, 0xFFFF, &which, &b->err));
+    cont(b);
+    assert_int_equal(wait_stop(b).reason, STOP_WATCH);
+    assert_int_equal(get_reg(b, R_D2), 300);
+    MUST(b, s12z_watch_data(t, true, 0x80, 0x80, &which, &b->err)); /* only a bit */
+    cont(b);
+    wait_stop(b);
+    assert_int_equal(get_reg(b, R_D2), 384);
+    MUST(b, s12z_watch_data(t, false, 0, 0, &which, &b->err));
+    cont(b);
+    wait_stop(b);
+    assert_int_equal(get_reg(b, R_D2), 385);
+    unset(b, BP_WATCH_WRITE, 0x2000, 2);
+    says(b, s12z_watch_data(t, true, 1, 1, &which, &b->err), -ERR_STATE, "nothing is watched");
+    board_close(b);
+}
+
+static void comparators__pairs_and_singles__are_dealt_anew(void **state)
+{
+    (void)state;
+    struct board *b = start();
+    set(b, BP_HARD, SUB, 1);
+    set(b, BP_WATCH_WRITE, 0x2000, 2); /* needs a pair: the breakpoint may stand anywhere */
+    set(b, BP_HARD, RET, 1);
+    says(b, insert(b, BP_HARD, LOOP, 1), -ERR_RESOURCE, "A, B, C, D");
+    says(b, insert(b, BP_WATCH_WRITE, 0x2010, 2), -ERR_RESOURCE, "no pair");
+    cont(b);
+    expect_stop(b, STOP_HWBREAK, SUB);
+    cont(b);
+    expect_stop(b, STOP_HWBREAK, RET);
+    cont(b);
+    assert_int_equal(wait_stop(b).reason, STOP_WATCH);
+    board_close(b);
+}
+
+static void breakpoint__where_no_code_is__is_refused(void **state)
+{
+    (void)state;
+    struct board *b = start();
+    says(b, insert(b, BP_SOFT, 0x000100, 1), -ERR_FAULT, "no instruction");
+    says(b, insert(b, BP_HARD, 0x050000, 1), -ERR_FAULT, "no instruction");
+    board_close(b);
+}
+
+static void range_step__over_a_call__ends_outside_and_at_breakpoints(void **state)
+{
+    (void)state;
+    struct board *b = start();
+    struct target_stop stop = range(b, CODE, AFTER);
+    assert_int_equal(stop.reason, STOP_STEP);
+    assert_int_equal(stop.pc, SUB); /* the call left the range */
+    set_reg(b, R_P, AFTER);
+    set(b, BP_SOFT, LOOP, 1);
+    stop = range(b, CODE, SUB); /* the loop never leaves it, the breakpoint ends it */
+    assert_int_equal(stop.reason, STOP_SWBREAK);
+    assert_int_equal(stop.pc, LOOP);
+    unset(b, BP_SOFT, LOOP, 1);
+    MUST(b, b->ops->resume(b->t, &(struct resume){ .kind = RESUME_RANGE, .range_lo = CODE, .range_hi = CODE + 0x100 }, &b->err));
+    keeps_running(b);
+    assert_int_equal(halt(b).reason, STOP_REQUEST);
+    board_close(b);
+}
+
+static void step__onto_wai__ends_when_something_wakes_it(void **state)
+{
+    (void)state;
+    struct board *b = start();
+    set_reg(b, R_P, WAI);
+    MUST(b, b->ops->resume(b->t, &(struct resume){ .kind = RESUME_STEP }, &b->err));
+    keeps_running(b);
+    MUST(b, b->ops->reset(b->t, RESET_HALT, &b->err)); /* nothing does here: the way out */
+    assert_int_equal(wait_stop(b).reason, STOP_RESET);
+    board_close(b);
+}
+
+static void halt__asleep__says_in_what(void **state)
+{
+    static const struct { uint32_t pc; const char *word; } rows[] = { { WAI, "WAI" }, { STOP_INSN, "STOP" } };
+    (void)state;
+    for (size_t k = 0; k < ARRAY_LEN(rows); k++) {
+        struct board *b = start();
+        struct target_stop stop;
+        uint64_t pc;
+        int ret = 0;
+        set_reg(b, R_CCW, 0); /* STOP is a no-op with CCR.S set */
+        set_reg(b, R_P, rows[k].pc);
+        cont(b);
+        keeps_running(b);
+        assert_int_equal(b->ops->sample_pc(b->t, &pc, &b->err), 0);
+        MUST(b, b->ops->halt(b->t, &b->err));
+        for (int n = 0; n < 1000 && ret == 0; n++)
+            ret = b->ops->poll(b->t, 2000000, &stop, &b->err);
+        says(b, ret, -ERR_TIMEOUT, rows[k].word);
+        assert_int_equal(b->ops->state(b->t), TARGET_RUNNING);
+        board_close(b);
+    }
+}
+
+static void sample_pc__running__lies_in_the_loop_and_does_not_stop_it(void **state)
+{
+    (void)state;
+    struct board *b = start();
+    uint64_t pc = 0;
+    says(b, b->ops->sample_pc(b->t, &pc, &b->err), -ERR_STATE, "does not run");
+    cont(b);
+    for (int k = 0; k < 50; k++) {
+        assert_int_equal(b->ops->sample_pc(b->t, &pc, &b->err), 1);
+        assert_in_range(pc, LOOP, RET);
+    }
+    keeps_running(b);
+    board_close(b);
+}
+
+/* ---- sharing with a profile ---- */
+
+static const struct s12z_dbg_profile whole = { .tcrh = 0x40, .tcrl = 0x02 };            /* End, no points */
+static const struct s12z_dbg_profile from_start = {                                    /* Begin at SUB by D */
+    .tcrh = 0x41, .tcrl = 0x02, .comparators = 8, .comparator = { [3] = { .ctl = 0x21, .addr = SUB } }, .scr = { 0xC0, 0, 0 },
+};
+static const struct s12z_dbg_profile with_stop = {                                     /* End, stop point RET by D */
+    .tcrh = 0x40, .tcrl = 0x02, .comparators = 8, .comparator = { [3] = { .ctl = 0x21, .addr = RET } }, .scr = { 0xC0, 0, 0 },
+};
+
+static void profile__without_points__leaves_all_comparators_and_breakpoints_end_its_stretch(void **state)
+{
+    (void)state;
+    struct board *b = start();
+    struct s12z_target *t = s12z_of(b->t);
+    uint8_t v;
+    set(b, BP_HARD, SUB, 1);
+    MUST(b, s12z_dbg_claim(t, &whole, &b->err));
+    cont(b);
+    expect_stop(b, STOP_HWBREAK, SUB);
+    MUST(b, s12z_peek8(t, S12Z_DBGCNT, &v, &b->err));
+    assert_int_equal(v, 4); /* PTS, and the final line */
+    unset(b, BP_HARD, SUB, 1);
+    cont(b); /* armed anew, now without a reason to break */
+    MUST(b, s12z_peek8(t, S12Z_DBGC1, &v, &b->err));
+    assert_int_equal(v & 0x18, 0);
+    keeps_running(b);
+    board_close(b);
+}
+
+static void profile__with_stop_point__debugger_gets_the_other_three(void **state)
+{
+    (void)state;
+    struct board *b = start();
+    struct s12z_target *t = s12z_of(b->t);
+    uint8_t ctl;
+    set(b, BP_HARD, SUB, 1);
+    set(b, BP_HARD, AFTER, 1);
+    set(b, BP_HARD, LOOP, 1);
+    MUST(b, s12z_dbg_claim(t, &with_stop, &b->err)); /* moves whatever stood in D */
+    says(b, insert(b, BP_HARD, LOAD, 1), -ERR_RESOURCE, "the profile holds D");
+    cont(b);
+    expect_stop(b, STOP_HWBREAK, LOOP);
+    MUST(b, s12z_peek8(t, 0x140, &ctl, &b->err));
+    assert_int_equal(ctl, 0x21);
+    MUST(b, s12z_dbg_claim(t, NULL, &b->err));
+    set(b, BP_HARD, LOAD, 1);
+    says(b, s12z_dbg_claim(t, &with_stop, &b->err), -ERR_RESOURCE, "needs comparators D");
+    board_close(b);
+}
+
+static void profile__with_start_point__and_breakpoints__exclude_each_other(void **state)
+{
+    (void)state;
+    struct board *b = start();
+    struct s12z_target *t = s12z_of(b->t);
+    MUST(b, s12z_dbg_claim(t, &from_start, &b->err));
+    says(b, insert(b, BP_HARD, SUB, 1), -ERR_RESOURCE, "start point");
+    set(b, BP_SOFT, AFTER, 1); /* BGND needs no comparator */
+    cont(b);
+    expect_stop(b, STOP_SWBREAK, AFTER);
+    MUST(b, s12z_dbg_claim(t, NULL, &b->err));
+    set(b, BP_HARD, SUB, 1);
+    says(b, s12z_dbg_claim(t, &from_start, &b->err), -ERR_RESOURCE, "start point");
+    board_close(b);
+}
+
+static void profile__running__its_module_is_not_touched(void **state)
+{
+    (void)state;
+    struct board *b = start();
+    struct s12z_target *t = s12z_of(b->t);
+    MUST(b, s12z_dbg_claim(t, &whole, &b->err));
+    cont(b);
+    says(b, insert(b, BP_HARD, SUB, 1), -ERR_STATE, "locked");
+    set(b, BP_SOFT, SUB, 1);
+    board_close(b);
+}
+
+static void profile__on_a_part_without_trace__is_refused(void **state)
+{
+    (void)state;
+    struct board *b = board_start("s12zvl128", program, sizeof program);
+    says(b, s12z_dbg_claim(s12z_of(b->t), &whole, &b->err), -ERR_UNSUPPORTED, "no trace buffer");
+    board_close(b);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(bgnd__in_ram__stops_at_its_address_hidden_and_goes_on),
+        cmocka_unit_test(bgnd__set_and_removed_while_running__works),
+        cmocka_unit_test(bgnd__stepped_off__runs_the_instruction_below),
+        cmocka_unit_test(bgnd__of_the_program__is_told_apart),
+        cmocka_unit_test(hardware__each_of_four_and_all_together__stop_before_the_instruction),
+        cmocka_unit_test(hardware__part_without_comparator_c__has_three),
+        cmocka_unit_test(watch__kinds_and_sizes__stop_on_their_accesses_only),
+        cmocka_unit_test(watch__with_a_value__stops_at_that_value),
+        cmocka_unit_test(comparators__pairs_and_singles__are_dealt_anew),
+        cmocka_unit_test(breakpoint__where_no_code_is__is_refused),
+        cmocka_unit_test(range_step__over_a_call__ends_outside_and_at_breakpoints),
+        cmocka_unit_test(step__onto_wai__ends_when_something_wakes_it),
+        cmocka_unit_test(halt__asleep__says_in_what),
+        cmocka_unit_test(sample_pc__running__lies_in_the_loop_and_does_not_stop_it),
+        cmocka_unit_test(profile__without_points__leaves_all_comparators_and_breakpoints_end_its_stretch),
+        cmocka_unit_test(profile__with_stop_point__debugger_gets_the_other_three),
+        cmocka_unit_test(profile__with_start_point__and_breakpoints__exclude_each_other),
+        cmocka_unit_test(profile__running__its_module_is_not_touched),
+        cmocka_unit_test(profile__on_a_part_without_trace__is_refused),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

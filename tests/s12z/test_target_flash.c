@@ -1,0 +1,216 @@
+/* Flash and EEPROM through the driver and the part's own controller. */
+#include "targets/s12z/s12z_priv.h"
+#include "tests/s12z/target_rig.h"
+
+enum { FLASH = 0xFE0000, LAST_SECTOR = 0xFFFE00, SECURITY = 0xFFFE0F, EEPROM = 0x100000 };
+
+static struct board *start(const char *spec) { return board_start(spec, NULL, 0); }
+static int erase(struct board *b, uint32_t addr, uint32_t len) { return b->ops->flash_erase(b->t, addr, len, &b->err); }
+static int put(struct board *b, uint32_t addr, const void *data, size_t len) { return b->ops->flash_write(b->t, addr, data, len, &b->err); }
+static int done(struct board *b) { return b->ops->flash_done(b->t, &b->err); }
+
+static void says(struct board *b, int ret, int want, const char *word)
+{
+    assert_int_equal(ret, want);
+    if (!strstr(b->err.what, word))
+        fail_msg("\"%s\" does not say \"%s\"", b->err.what, word);
+    assert_string_not_equal(b->err.hint, "");
+}
+
+static void fill(uint8_t *data, size_t n, unsigned seed)
+{
+    for (size_t k = 0; k < n; k++)
+        data[k] = (uint8_t)(seed = seed * 1103515245u + 12345u, seed >> 16);
+}
+
+static void holds(struct board *b, uint32_t addr, const uint8_t *want, size_t n)
+{
+    uint8_t got[4096];
+    MUST(b, b->ops->read_mem(b->t, addr, 0, got, n, &b->err));
+    assert_memory_equal(got, want, n);
+}
+
+static void flash__pieces_of_any_size__are_what_was_written(void **state)
+{
+    static const size_t sizes[] = { 1, 7, 8, 9, 100, 3, 511, 1024 };
+    (void)state;
+    struct board *b = start("s12zvml128");
+    uint8_t data[2048];
+    size_t at = 5, n = 0;
+    fill(data, sizeof data, 1);
+    MUST(b, erase(b, FLASH, 4096));
+    for (size_t k = 0; k < ARRAY_LEN(sizes); k++, at += n) {
+        n = sizes[k];
+        MUST(b, put(b, FLASH + (uint32_t)at, data + at, n));
+    }
+    MUST(b, done(b));
+    holds(b, FLASH + 5, data + 5, at - 5);
+    assert_int_equal(get8(b, FLASH + 4), 0xFF);
+    assert_int_equal(get8(b, FLASH + (uint32_t)at), 0xFF);
+    MUST(b, erase(b, FLASH, 512)); /* once more, the rest stays */
+    MUST(b, put(b, FLASH, data + 600, 512));
+    MUST(b, done(b));
+    holds(b, FLASH, data + 600, 512);
+    holds(b, FLASH + 512, data + 512, 1000);
+    board_close(b);
+}
+
+static void eeprom__single_sectors__change_alone(void **state)
+{
+    (void)state;
+    struct board *b = start("s12zvml128");
+    uint8_t data[64];
+    fill(data, sizeof data, 2);
+    MUST(b, erase(b, EEPROM, 64));
+    MUST(b, put(b, EEPROM, data, 64));
+    MUST(b, done(b));
+    holds(b, EEPROM, data, 64);
+    MUST(b, erase(b, EEPROM + 8, 4));
+    MUST(b, put(b, EEPROM + 9, "\x11", 1));
+    MUST(b, done(b));
+    memcpy(data + 8, "\xFF\x11\xFF\xFF", 4);
+    holds(b, EEPROM, data, 64);
+    board_close(b);
+}
+
+static void vectors__erased_with_the_security_byte__leave_the_part_open(void **state)
+{
+    (void)state;
+    struct board *b = start("s12zvml128");
+    uint8_t vectors[0x1F0];
+    fill(vectors, sizeof vectors, 3);
+    MUST(b, erase(b, LAST_SECTOR, 512));
+    MUST(b, put(b, LAST_SECTOR + 0x10, vectors, sizeof vectors));
+    MUST(b, done(b));
+    holds(b, LAST_SECTOR + 0x10, vectors, sizeof vectors);
+    assert_int_equal(get8(b, SECURITY), 0xFE);
+    MUST(b, b->ops->reset(b->t, RESET_HALT, &b->err));
+    assert_int_equal(wait_stop(b).reason, STOP_RESET);
+    assert_int_equal(get_reg(b, R_P), (uint32_t)vectors[0x1ED] << 16 | (uint32_t)vectors[0x1EE] << 8 | vectors[0x1EF]);
+    board_close(b);
+}
+
+static void security_byte__locking__is_refused_unless_told(void **state)
+{
+    (void)state;
+    struct board *b = start("s12zvml128");
+    uint8_t sector[512];
+    memset(sector, 0xFF, sizeof sector);
+    MUST(b, erase(b, LAST_SECTOR, 512));
+    says(b, put(b, LAST_SECTOR, sector, 512), -ERR_SECURED, "lock the part");
+    assert_int_equal(get8(b, SECURITY), 0xFE); /* nothing was erased */
+    sector[0x0F] = 0xBE;                       /* low bits 10: open, whatever the others are */
+    MUST(b, erase(b, LAST_SECTOR, 512));
+    MUST(b, put(b, LAST_SECTOR, sector, 512));
+    MUST(b, done(b));
+    assert_int_equal(get8(b, SECURITY), 0xBE);
+    s12z_of(b->t)->opt.allow_security_byte = true;
+    sector[0x0F] = 0xFF;
+    MUST(b, erase(b, LAST_SECTOR, 512));
+    MUST(b, put(b, LAST_SECTOR, sector, 512));
+    MUST(b, done(b));
+    assert_int_equal(get8(b, SECURITY), 0xFF);
+    says(b, b->ops->reset(b->t, RESET_HALT, &b->err), -ERR_SECURED, "secured");
+    board_close(b);
+}
+
+static void requests__that_make_no_sense__are_refused(void **state)
+{
+    (void)state;
+    struct board *b = start("s12zvml128");
+    says(b, put(b, FLASH, "x", 1), -ERR_STATE, "not erased");
+    says(b, erase(b, FLASH + 8, 512), -ERR_USAGE, "whole sectors");
+    says(b, erase(b, 0x1000, 512), -ERR_FAULT, "not flash");
+    MUST(b, erase(b, FLASH, 512));
+    says(b, put(b, FLASH + 510, "four", 4), -ERR_STATE, "FE0200 is not erased");
+    says(b, done(b), -ERR_STATE, "not erased"); /* the download is over, and says why */
+    MUST(b, erase(b, FLASH, 512));
+    MUST(b, done(b));
+    cont(b);
+    says(b, erase(b, FLASH, 512), -ERR_STATE, "running");
+    board_close(b);
+}
+
+static void flash__that_does_not_take_it__says_where(void **state)
+{
+    (void)state;
+    struct board *b = start("s12zvml128,fault=flash@3");
+    uint8_t data[64];
+    fill(data, sizeof data, 4);
+    MUST(b, erase(b, FLASH, 512));
+    int ret = put(b, FLASH, data, 64);
+    if (ret == 0)
+        ret = done(b);
+    says(b, ret, -ERR_FAULT, "FE00");
+    assert_int_equal(b->ops->state(b->t), TARGET_HALTED);
+    assert_int_equal(get_reg(b, R_P) & 0xFF000000, 0); /* the link works on, in its old clock */
+    board_close(b);
+}
+
+static void clock__after_a_download__is_what_it_was(void **state)
+{
+    (void)state;
+    struct board *b = start("s12zvml128,bus=32M");
+    uint32_t before = s12z_of(b->t)->hz;
+    MUST(b, erase(b, FLASH, 512));
+    assert_int_not_equal(s12z_of(b->t)->hz, before);
+    MUST(b, put(b, FLASH, "text", 4));
+    MUST(b, done(b));
+    assert_int_equal(s12z_of(b->t)->hz, before);
+    holds(b, FLASH, (const uint8_t *)"text", 4);
+    board_close(b);
+}
+
+/* ---- secured parts ---- */
+
+static void sink(void *ctx, const char *text, size_t n) { fwrite(text, 1, n, ctx); }
+
+/* What a monitor command prints. */
+static char *text_of(struct board *b, int argc, char **argv, int *ret)
+{
+    static char text[2000];
+    FILE *f = fmemopen(text, sizeof text, "w");
+    struct text_sink out = { sink, f };
+    for (const struct monitor_command *c = b->ops->monitor; c->name; c++)
+        if (!strcmp(c->name, argv[0]))
+            *ret = c->run(b->t, argc, argv, &out, &b->err);
+    fputc(0, f);
+    fclose(f);
+    return text;
+}
+
+static void unsecure__confirmed__erases_and_opens(void **state)
+{
+    (void)state;
+    struct board *b = board_open("s12zvml128,secured");
+    int ret = 1;
+    says(b, b->ops->attach(b->t, &b->err), -ERR_SECURED, "secured");
+    says(b, b->ops->halt(b->t, &b->err), -ERR_SECURED, "secured");
+    assert_non_null(strstr(text_of(b, 1, (char *[]){ "unsecure" }, &ret), "ERASE-EVERYTHING"));
+    assert_int_equal(ret, 0);
+    says(b, b->ops->attach(b->t, &b->err), -ERR_SECURED, "secured"); /* asking did nothing */
+    text_of(b, 2, (char *[]){ "unsecure", "yes" }, &ret);
+    assert_int_equal(ret, -ERR_USAGE);
+    assert_non_null(strstr(text_of(b, 2, (char *[]){ "unsecure", "ERASE-EVERYTHING" }, &ret), "open"));
+    MUST(b, ret);
+    assert_int_equal(b->ops->state(b->t), TARGET_HALTED);
+    assert_int_equal(get8(b, SECURITY), 0xFE);
+    assert_int_equal(get8(b, FLASH), 0xFF);
+    set_mem(b, DATA, "works", 5);
+    board_close(b);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(flash__pieces_of_any_size__are_what_was_written),
+        cmocka_unit_test(eeprom__single_sectors__change_alone),
+        cmocka_unit_test(vectors__erased_with_the_security_byte__leave_the_part_open),
+        cmocka_unit_test(security_byte__locking__is_refused_unless_told),
+        cmocka_unit_test(requests__that_make_no_sense__are_refused),
+        cmocka_unit_test(flash__that_does_not_take_it__says_where),
+        cmocka_unit_test(clock__after_a_download__is_what_it_was),
+        cmocka_unit_test(unsecure__confirmed__erases_and_opens),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
