@@ -64,7 +64,8 @@ void stub_troubled(struct stub *stub, const struct err *why);
 int session_open(struct stub *stub, bool (*peek)(void *ctx), void *peek_ctx, struct session **out, struct err *err);
 
 /* session_close - the connection ended; NULL is fine. A controller's breakpoints are removed and the oldest observer takes
- * over; a halted target stays halted. */
+ * over; a halted target stays halted, unless nobody is left who could let it go on and stub_config.hold says that
+ * somebody waits for it to. */
 void session_close(struct session *s);
 
 /* session_feed - received bytes, split anywhere

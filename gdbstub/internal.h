@@ -162,6 +162,7 @@ void stub_remove_all(struct stub *stub);
 int stub_settle_breakpoints(struct stub *stub, struct err *err); /* takes away those that are leaving */
 int stub_attach(struct stub *stub, struct err *err);
 int stub_release(struct stub *stub, struct err *err); /* as for D */
+void stub_left(struct stub *stub); /* the last connection broke off */
 void stub_set_semihosting(struct stub *stub, bool on);
 
 /* ---- stop replies (cmd_run.c) ---- */

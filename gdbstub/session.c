@@ -472,6 +472,8 @@ void session_close(struct session *s)
     if (stub->controller == s) {
         stub_remove_all(stub);
         stub->controller = stub->sessions;
+        if (!stub->controller && !s->finished)
+            stub_left(stub);
     }
     session_free(s);
 }

@@ -281,6 +281,14 @@ int stub_release(struct stub *stub, struct err *err)
     return stub_resume(stub, &how, err);
 }
 
+void stub_left(struct stub *stub)
+{
+    struct resume how = { .kind = RESUME_CONTINUE };
+    bool wanted = stub->cfg.hold && stub->cfg.hold(stub->cfg.hold_ctx);
+    if (wanted && !stub->gone && !stub_running(stub) && stub->last_stop.reason != STOP_EXIT)
+        (void)stub_resume(stub, &how, NULL); /* nobody is left to tell; the worker notices a target that is gone */
+}
+
 /* ---- news of the target ---- */
 
 /* An observer asked what the program is doing: its registers are taken, and it goes on. */

@@ -59,6 +59,8 @@ enum {
     BDC_BIT_CYCLES = 16,
     BDC_SAMPLE_CYCLE = 10,      /* target samples, and host reads, this long after the host's falling edge */
     BDC_DELAY_CYCLES = 16,      /* the "d" turnaround */
+    BDC_WS_DELAY_CYCLES = 400,  /* the same for forms with status while ACK is on: 512 core clocks, which are at least two a BDC
+                                   cycle, and well within the serial timeout (ZVHL p.175) */
     BDC_ACK_EARLIEST = 32,      /* after the last command bit */
     BDC_ACK_CYCLES = 16,
     BDC_LONG_ACK_CYCLES = 64,

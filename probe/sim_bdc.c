@@ -75,11 +75,11 @@ static int receive(struct sim_bdc_probe *s, uint8_t *rx, unsigned bytes, struct 
 }
 
 /* Waits for an ACK pulse, or the fixed delay where there is none. */
-static int turnaround(struct sim_bdc_probe *s, bool ack, enum bdc_outcome *outcome, struct err *err)
+static int turnaround(struct sim_bdc_probe *s, const struct bdc_shape *shape, enum bdc_outcome *outcome, struct err *err)
 {
     int ret;
-    if (!ack) {
-        add(s, BKGD_RELEASED, BDC_DELAY_CYCLES);
+    if (!shape->acks || !s->ack) {
+        add(s, BKGD_RELEASED, shape->status && s->ack ? BDC_WS_DELAY_CYCLES : BDC_DELAY_CYCLES);
         return flush(s, err);
     }
     uint64_t most = MAX(ACK_TIMEOUT_NS, ns_of(s, ACK_TIMEOUT_CYCLES));
@@ -121,7 +121,7 @@ static int command(struct sim_bdc_probe *s, uint8_t opcode, uint32_t addr, const
         send_byte(s, tx[k]);
     unsigned rx_bytes = shape.rx_bytes + (shape.status ? 1u : 0u), parts = MAX(shape.acks, 1);
     for (unsigned part = 0; part < parts && *outcome != BDC_NO_ACK; part++) {
-        int ret = turnaround(s, shape.acks && s->ack, outcome, err);
+        int ret = turnaround(s, &shape, outcome, err);
         if (ret == 0 && *outcome != BDC_NO_ACK && rx_bytes)
             ret = receive(s, answer + part * (rx_bytes / parts), rx_bytes / parts, err);
         if (ret < 0)

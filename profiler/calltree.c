@@ -81,8 +81,7 @@ static uint32_t node_add(struct calltree *t, uint32_t parent, enum calltree_kind
     if (t->nnodes == t->cap_nodes && !nodes_grow(t))
         return CALLTREE_NONE;
     struct calltree_node *n = &t->nodes[t->nnodes];
-    *n = (struct calltree_node){ .parent = parent, .last_child = CALLTREE_NONE, .kind = (uint8_t)kind,
-                                  .shortest = UINT64_MAX };
+    *n = (struct calltree_node){ .parent = parent, .last_child = CALLTREE_NONE, .kind = (uint8_t)kind };
     return t->nnodes++;
 }
 
@@ -353,8 +352,7 @@ static void feed_inactive(struct calltree *t, const struct event *e)
 /* No place is known yet, or it was lost: open or find one. */
 static bool feed_unplaced(struct calltree *t, const struct event *e)
 {
-    bool place = positioned(e) || (t->gap && e->kind == EVENT_TIMESTAMP && e->flags & EVENT_HAS_PC);
-    if (e->kind == EVENT_LOST || !place)
+    if (e->kind == EVENT_LOST || !positioned(e))
         return t->node != CALLTREE_NONE;
     if (t->node == CALLTREE_NONE) {
         t->cur->context = e->context;
@@ -476,8 +474,7 @@ void calltree_clear(struct calltree *t)
 {
     for (uint32_t i = 0; i < t->nnodes; i++) {
         struct calltree_node *n = &t->nodes[i];
-        n->hits = n->c1 = n->c2 = n->steps = n->longest = 0;
-        n->shortest = UINT64_MAX;
+        n->hits = n->c1 = n->c2 = n->steps = 0;
         n->doubts = 0;
         n->doubtful = n->kind == CALLTREE_LOST || n->kind == CALLTREE_OTHER;
     }

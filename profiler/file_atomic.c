@@ -2,19 +2,32 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "probe/base/util.h"
+
+enum { LINKS_MAX = 40, PATH_SHOWN = 110 };
+
 static int io_error(struct err *err, const char *doing, const char *path, int number)
 {
-    const char *hint = number == ENOSPC || number == EDQUOT ? "free some space, or write to another disk"
-                       : number == EACCES || number == EROFS || number == EPERM ? "check the folder's permissions"
-                       : number == ENOENT ? "check that the folder exists"
-                                          : "";
-    return err_set(err, ERR_IO, hint, "%s %s: %s", doing, path, strerror(number));
+    static const struct { int number; const char *hint; } hints[] = {
+        { ENOSPC, "free some space, or write to another disk" }, { EDQUOT, "free some space, or write to another disk" },
+        { EACCES, "check the folder's permissions" },            { EPERM, "check the folder's permissions" },
+        { EROFS, "write to another disk" },                      { ENOENT, "check that the folder exists" },
+        { ENOTDIR, "check that the folder exists" },             { ENAMETOOLONG, "use a shorter name" },
+        { ELOOP, "these links lead to each other: name a file" },
+    };
+    const char *hint = "try another folder";
+    for (size_t i = 0; i < ARRAY_LEN(hints); i++)
+        if (hints[i].number == number)
+            hint = hints[i].hint;
+    size_t len = strlen(path), skip = len > PATH_SHOWN ? len - PATH_SHOWN : 0; /* the reason is to be seen, too */
+    return err_set(err, ERR_IO, hint, "%s %s%s: %s", doing, skip ? "..." : "", path + skip, strerror(number));
 }
 
 int file_write_all(int fd, const uint8_t *data, size_t len)
@@ -73,31 +86,116 @@ static mode_t wanted_mode(const char *path)
     return stat(path, &st) == 0 ? st.st_mode & 0777 : 0644;
 }
 
+/* Where the link at path leads, seen from the current folder; NULL with *number set. */
+static char *link_target(const char *path, int *number)
+{
+    char text[PATH_MAX], *out = NULL;
+    ssize_t n = readlink(path, text, sizeof text - 1);
+    if (n < 0) {
+        *number = errno;
+        return NULL;
+    }
+    text[n] = 0;
+    const char *slash = strrchr(path, '/');
+    int folder = slash && *text != '/' ? (int)(slash + 1 - path) : 0;
+    *number = ENOMEM;
+    return asprintf(&out, "%.*s%s", folder, path, text) < 0 ? NULL : out;
+}
+
+int file_behind(const char *path, char **out, struct err *err)
+{
+    char *at = strdup(path);
+    int number = at ? ELOOP : ENOMEM;
+    for (int links = 0; at && links < LINKS_MAX; links++) {
+        struct stat st;
+        if (lstat(at, &st) < 0 || !S_ISLNK(st.st_mode)) {
+            *out = at;
+            return 0;
+        }
+        char *next = link_target(at, &number);
+        free(at);
+        at = next;
+        number = at ? ELOOP : number;
+    }
+    free(at);
+    return io_error(err, "write", path, number);
+}
+
+bool file_same(const char *a, const char *b)
+{
+    struct stat x, y;
+    char *p = NULL, *q = NULL;
+    if (stat(a, &x) == 0 && stat(b, &y) == 0)
+        return x.st_dev == y.st_dev && x.st_ino == y.st_ino;
+    bool same = file_behind(a, &p, NULL) == 0 && file_behind(b, &q, NULL) == 0 && strcmp(p, q) == 0;
+    free(p);
+    free(q);
+    return same;
+}
+
+/* A file being written: `real` is what it replaces, `temp` its name until then. */
+struct replacement {
+    char *real, *temp;
+    int fd;
+};
+
+static void replacement_drop(struct replacement *r)
+{
+    if (r->fd >= 0)
+        close(r->fd);
+    if (r->temp)
+        unlink(r->temp);
+    free(r->temp);
+    free(r->real);
+}
+
+static int replacement_open(struct replacement *r, const char *path, struct err *err)
+{
+    *r = (struct replacement){ .fd = -1 };
+    int ret = file_replaceable(path, err);
+    if (ret == 0)
+        ret = file_behind(path, &r->real, err);
+    if (ret < 0)
+        return ret;
+    if (asprintf(&r->temp, "%s.%ld.tmp", r->real, (long)getpid()) < 0) {
+        r->temp = NULL;
+        return err_set(err, ERR_NOMEM, "close other programs", "write %s: out of memory", path);
+    }
+    r->fd = open(r->temp, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, wanted_mode(r->real));
+    if (r->fd >= 0)
+        return 0;
+    ret = io_error(err, "write", path, errno);
+    free(r->temp);
+    r->temp = NULL; /* not ours */
+    return ret;
+}
+
+int file_writable(const char *path, struct err *err)
+{
+    struct replacement r;
+    int ret = replacement_open(&r, path, err);
+    replacement_drop(&r);
+    return ret;
+}
+
 int file_write_atomic(const char *path, const uint8_t *data, size_t len, struct err *err)
 {
-    char *temp = NULL;
-    mode_t mode = wanted_mode(path);
-    int refused = file_replaceable(path, err);
-    if (refused < 0)
-        return refused;
-    if (asprintf(&temp, "%s.%ld.tmp", path, (long)getpid()) < 0)
-        return err_set(err, ERR_NOMEM, "", "write %s: out of memory", path);
-    int fd = open(temp, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
-    if (fd < 0) {
-        int ret = io_error(err, "create", temp, errno);
-        free(temp);
-        return ret;
+    struct replacement r;
+    int ret = replacement_open(&r, path, err);
+    if (ret == 0) {
+        ret = file_write_all(r.fd, data, len);
+        if (ret < 0)
+            ret = io_error(err, "write", path, -ret);
     }
-    int ret = file_write_all(fd, data, len);
-    if (ret < 0) {
-        close(fd);
-        ret = io_error(err, "write", path, -ret);
-    } else {
-        ret = file_commit(fd, temp, path, err);
+    if (ret == 0) {
+        ret = file_commit(r.fd, r.temp, r.real, err);
+        r.fd = -1;
     }
-    if (ret < 0)
-        unlink(temp);
-    free(temp);
+    if (ret == 0) {
+        free(r.temp);
+        r.temp = NULL;
+    }
+    replacement_drop(&r);
     return ret;
 }
 

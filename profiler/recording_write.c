@@ -3,6 +3,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #include <zstd.h>
 
@@ -27,7 +29,8 @@ struct recording_writer {
 static int write_error(struct recording_writer *w, int number, struct err *err)
 {
     w->failed = true;
-    return err_set(err, ERR_IO, number == ENOSPC ? "free some space; what was recorded so far can be used" : "",
+    return err_set(err, ERR_IO, number == ENOSPC ? "free some space; what was recorded so far can be used"
+                                                 : "what was recorded so far can be used",
                    "recording %s: %s", w->part, strerror(number));
 }
 
@@ -64,28 +67,43 @@ static int put_text_block(struct recording_writer *w, uint32_t type, char *text,
     return ret;
 }
 
+/* A part that an earlier run left is used again; one that a run is writing is not. */
+static int lock_part(struct recording_writer *w, struct err *err)
+{
+    struct stat st;
+    if (fstat(w->fd, &st) == 0 && S_ISREG(st.st_mode) && flock(w->fd, LOCK_EX | LOCK_NB) == 0 && ftruncate(w->fd, 0) == 0)
+        return 0;
+    int number = errno;
+    close(w->fd);
+    w->fd = -1;
+    return err_set(err, ERR_IO, "choose another name", "recording %s: %s", w->part,
+                   number == EWOULDBLOCK ? "another program is recording there" : "not a file that can be written");
+}
+
 static int open_part(struct recording_writer *w, struct err *err)
 {
-    w->fd = open(w->part, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+    w->fd = open(w->part, O_WRONLY | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0644);
     if (w->fd < 0)
         return err_set(err, ERR_IO, "check the folder and its permissions", "create %s: %s", w->part, strerror(errno));
-    int ret = file_write_all(w->fd, (const uint8_t *)RECORDING_MAGIC, RECORDING_MAGIC_BYTES);
+    int ret = lock_part(w, err);
+    if (ret < 0)
+        return ret;
+    ret = file_write_all(w->fd, (const uint8_t *)RECORDING_MAGIC, RECORDING_MAGIC_BYTES);
     if (ret < 0)
         return write_error(w, -ret, err);
     w->bytes = RECORDING_MAGIC_BYTES;
     return 0;
 }
 
-static bool writer_alloc(struct recording_writer *w, const char *path)
+static bool writer_alloc(struct recording_writer *w)
 {
-    w->path = strdup(path);
-    if (asprintf(&w->part, "%s.part", path) < 0)
+    if (asprintf(&w->part, "%s.part", w->path) < 0)
         w->part = NULL;
     w->zstd = ZSTD_createCCtx();
     w->events = malloc(RECORDING_BLOCK_EVENTS * sizeof *w->events);
     w->plain = malloc(RECORDING_PLAIN_MAX);
     w->block = malloc(RECORDING_BLOCK_HEADER + RECORDING_STORED_MAX);
-    return w->path && w->part && w->zstd && w->events && w->plain && w->block;
+    return w->part && w->zstd && w->events && w->plain && w->block;
 }
 
 static void writer_free(struct recording_writer *w)
@@ -108,11 +126,11 @@ int recording_create(const char *path, const struct recording_header *h, struct 
     if (!w)
         return err_set(err, ERR_NOMEM, "", "recording %s: out of memory", path);
     w->fd = -1;
-    if (!writer_alloc(w, path)) {
-        writer_free(w);
-        return err_set(err, ERR_NOMEM, "", "recording %s: out of memory", path);
-    }
     int ret = file_replaceable(path, err);
+    if (ret == 0)
+        ret = file_behind(path, &w->path, err);
+    if (ret == 0 && !writer_alloc(w))
+        ret = err_set(err, ERR_NOMEM, "", "recording %s: out of memory", path);
     if (ret == 0)
         ret = open_part(w, err);
     if (ret == 0)

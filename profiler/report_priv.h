@@ -4,7 +4,7 @@
 
 #include "profiler/report.h"
 
-enum { REPORT_WIDTH = 80, REPORT_WIDTH_MIN = 64, REPORT_LINE_BYTES = 1024 };
+enum { REPORT_WIDTH = 80, REPORT_WIDTH_MIN = 76, REPORT_LINE_BYTES = 1024 };
 
 /* One line being put together; text beyond its capacity is dropped, never overrun. */
 struct report_line {

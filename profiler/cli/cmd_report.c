@@ -6,6 +6,7 @@
 #include "profiler/cli/parts.h"
 #include "profiler/cli/settings.h"
 #include "profiler/cli/view.h"
+#include "profiler/file_atomic.h"
 #include "profiler/prf.h"
 
 static const struct opt report_opts[] = {
@@ -76,6 +77,11 @@ static int run(struct cli *cli, int argc, char **argv, struct err *err)
         return ret;
     if (ret == 0)
         return err_set(err, ERR_USAGE, "probeprof report run.prf", "report needs a .prf file or a recording");
+    if (*s.output && file_same(s.output, path))
+        return err_set(err, ERR_USAGE, "name another file", "--output %s would replace what is read", s.output);
+    ret = *s.output ? file_writable(s.output, err) : 0;
+    if (ret < 0)
+        return err_prefix(err, ret, "--output");
     ret = load(cli, &s, path, &p, &syms, err);
     if (ret == 0)
         view_show(&s, p, syms, cli->out);

@@ -1,4 +1,6 @@
 /* probeprof: the composition root. Builds the parts, owns them, and is the only place that exits. */
+#include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -142,8 +144,19 @@ static int dispatch(struct cli *cli, int argc, char **argv, struct err *err)
     return c->run(cli, argc - skip, argv + skip, err);
 }
 
+/* Started with 0, 1 or 2 closed, the next file opened would get that number: a recording, and messages would be
+ * written into it. Standard output stays one that cannot be written, which is told at the end. */
+static void occupy_standard_descriptors(void)
+{
+    static const int modes[] = { O_RDONLY, O_RDONLY, O_WRONLY };
+    for (int fd = 0; fd <= 2; fd++)
+        if (fcntl(fd, F_GETFD) < 0 && errno == EBADF && open("/dev/null", modes[fd]) < 0)
+            return; /* then no file can be opened at all */
+}
+
 int main(int argc, char **argv)
 {
+    occupy_standard_descriptors();
     struct cli cli = { .out = stdout, .err_out = stderr, .probe_env = getenv("PROBEPROF_PROBE"), .boards = boards() };
     struct err err = { .code = ERR_OK };
     signal(SIGPIPE, SIG_IGN); /* a peer or pager that leaves is an error of one write, not the end */

@@ -258,37 +258,59 @@ static int listen_tcp(const char *text, unsigned default_port, struct net_listen
 
 /* ---- Unix sockets ---- */
 
-/* A file nobody listens behind is left over from a program that died. */
-static bool is_stale(const struct sockaddr_un *sa)
+enum place { PLACE_FREE, PLACE_LEFT_OVER, PLACE_TAKEN, PLACE_OTHER };
+
+/* What is at the path now. A socket nobody listens behind is left over from a program that died.
+ * who   the listener's process, 0 if not known */
+static enum place look_at(const struct sockaddr_un *sa, pid_t *who)
 {
     struct stat st;
-    if (stat(sa->sun_path, &st) < 0 || !S_ISSOCK(st.st_mode))
-        return false;
-    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-    bool stale = fd >= 0 && connect(fd, (const struct sockaddr *)sa, sizeof *sa) < 0 && errno == ECONNREFUSED;
-    if (fd >= 0)
-        close(fd);
-    return stale;
+    struct ucred peer;
+    socklen_t len = sizeof peer;
+    *who = 0;
+    if (stat(sa->sun_path, &st) < 0)
+        return PLACE_FREE; /* or out of reach: binding says why */
+    int fd = S_ISSOCK(st.st_mode) ? socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0) : -1;
+    if (fd < 0)
+        return PLACE_OTHER;
+    bool left_over = connect(fd, (const struct sockaddr *)sa, sizeof *sa) < 0 && errno == ECONNREFUSED;
+    if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &len) == 0)
+        *who = peer.pid;
+    close(fd);
+    return left_over ? PLACE_LEFT_OVER : PLACE_TAKEN;
+}
+
+static int path_taken(const char *path, pid_t who, struct err *err)
+{
+    char pid[16], name[96] = "another program";
+    snprintf(pid, sizeof pid, "%ld", (long)who);
+    if (who > 0)
+        process_name(pid, name, sizeof name);
+    return err_set(err, ERR_IO, "choose another path, or end that program", "listen on %s: %s listens there", path, name);
 }
 
 static int listen_unix(const char *path, struct net_listener *l, struct err *err)
 {
     struct sockaddr_un sa = { .sun_family = AF_UNIX };
+    pid_t who;
     *l = (struct net_listener){ .fd = -1, .loopback = true };
     if (strlen(path) >= sizeof sa.sun_path)
         return err_set(err, ERR_USAGE, "use a shorter path", "%s: longer than a socket's name may be", path);
     strcpy(sa.sun_path, path);
+    switch (look_at(&sa, &who)) {
+    case PLACE_TAKEN: return path_taken(path, who, err);
+    case PLACE_OTHER:
+        return err_set(err, ERR_IO, "choose another path", "listen on %s: what is there is no socket", path);
+    case PLACE_LEFT_OVER: unlink(path); break;
+    case PLACE_FREE: break;
+    }
     strcpy(l->path, path);
     snprintf(l->name, sizeof l->name, "%s", path);
-    if (is_stale(&sa))
-        unlink(path);
     int ret = bind_one((struct sockaddr *)&sa, sizeof sa, l);
     if (ret == 0)
         return 1;
     l->path[0] = 0;
-    return err_set(err, ERR_IO, ret == -EADDRINUSE ? "another program listens there; choose another path"
-                                                   : "check the folder and its permissions",
-                   "listen on %s: %s", path, strerror(-ret));
+    return err_set(err, ERR_IO, "check the folder and its permissions", "listen on %s: %s", path, strerror(-ret));
 }
 
 int net_listen(const char *address, unsigned default_port, struct net_listener out[NET_MAX_LISTENERS], struct err *err)

@@ -4,6 +4,7 @@
 
 #include "probe/base/util.h"
 #include "profiler/cli/run.h"
+#include "profiler/file_atomic.h"
 
 enum { QUEUE_EVENTS = 1 << 16 };
 
@@ -33,6 +34,24 @@ static int decide_profile(struct run *r, struct err *err)
         return err_set(err, ERR_USAGE, "add --elf FILE, or elf = FILE in probeprof.conf", "%s needs the program", wants);
     if (asked(r, SET_PASSES) && (!*r->set.start || r->set.nstops == 0) && r->profile)
         return err_set(err, ERR_USAGE, "add --start A and --stop B", "--passes counts rounds from a start to a stop point");
+    return 0;
+}
+
+/* What will be written can be written, and is not what is read: said now, not after the run. */
+static int check_files(const struct run *r, struct err *err)
+{
+    const struct { const char *option, *path; } rows[] = { { "--output", r->set.output }, { "--record", r->set.record } };
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        if (!*rows[i].path)
+            continue;
+        if (*r->set.elf && file_same(rows[i].path, r->set.elf))
+            return err_set(err, ERR_USAGE, "name another file", "%s %s would replace the program", rows[i].option, rows[i].path);
+        int ret = file_writable(rows[i].path, err);
+        if (ret < 0)
+            return err_prefix(err, ret, rows[i].option);
+    }
+    if (*r->set.output && *r->set.record && file_same(r->set.output, r->set.record))
+        return err_set(err, ERR_USAGE, "name two files", "--output and --record both write %s", r->set.output);
     return 0;
 }
 
@@ -76,6 +95,9 @@ static int resolve(struct run *r, struct trace_config *t, struct err *err)
     };
     if (ret == 0 && t->has_start)
         ret = resolve_point(r, "start", r->set.start, &t->start, err);
+    uint64_t routine; /* the driver looks it up again: its image has no names */
+    if (ret >= 0 && t->shinobi_routine && r->symbols)
+        ret = resolve_point(r, "irq-filter shinobi", t->shinobi_routine, &routine, err);
     for (size_t i = 0; ret >= 0 && i < r->set.nstops; i++)
         ret = resolve_point(r, "stop", r->set.stop[i], &t->stops[i], err);
     return ret < 0 ? ret : 0;
@@ -176,6 +198,8 @@ int run_parts(struct run *r, struct err *err)
         ret = part_choose(r->set.target, r->set.probe, &r->part, err);
     if (ret == 0)
         ret = open_symbols(r, err);
+    if (ret == 0)
+        ret = check_files(r, err);
     if (ret == 0)
         ret = resolve(r, &trace, err);
     if (ret == 0)

@@ -88,7 +88,8 @@ static int set_agent_ram(struct settings *s, const char *text, struct err *err)
         unsigned long long size = strtoull(end + 1, &rest, 0);
         unsigned shift = *rest == 'k' || *rest == 'K' ? 10 : *rest == 'M' ? 20 : 0;
         rest += shift != 0;
-        if (rest != end + 1 && !*rest && !errno && size && size << shift >> shift == size && size << shift <= 1u << 30) {
+        if (rest != end + 1 && !*rest && !errno && size && size << shift >> shift == size && size << shift <= 1u << 30 &&
+            base <= (1ull << 32) - (size << shift)) {
             s->ram_base = base;
             s->ram_bytes = (uint32_t)(size << shift);
             return 0;
@@ -155,9 +156,9 @@ static int apply(struct settings *s, enum setting id, enum origin origin, const 
     case SET_NO_PROFILE: return set_bool(&s->no_profile, "no-profile", v, err);
     case SET_JSON: return set_bool(&s->json, "json", v, err);
     case SET_TREE: return set_bool(&s->tree, "tree", v, err);
-    case SET_HITS: return threshold_parse(v, &s->hits, err);
+    case SET_HITS: return err_prefix(err, threshold_parse(v, &s->hits, err), "hits");
     case SET_ALL: return set_bool(&s->all, "all", v, err);
-    case SET_SORT: return report_sort_parse(v, &s->sort, err);
+    case SET_SORT: return err_prefix(err, report_sort_parse(v, &s->sort, err), "sort");
     case SET_LOG: return set_log(s, v, err);
     case SET_CONF: return copy(s->conf, sizeof s->conf, "conf", v, err);
     case SET_HELP: return set_bool(&s->help, "help", v, err);

@@ -1,16 +1,18 @@
 #include "profiler/cli/view.h"
 
 #include <stdlib.h>
+#include <string.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "probe/base/util.h"
 #include "profiler/report_json.h"
 
 static void write_file(void *ctx, const char *text, size_t len) { fwrite(text, 1, len, ctx); }
 
 struct text_sink file_sink(FILE *out) { return (struct text_sink){ .write = write_file, .ctx = out }; }
 
-unsigned view_columns(FILE *out)
+static unsigned terminal_width(FILE *out)
 {
     struct winsize size;
     if (!isatty(fileno(out)))
@@ -18,15 +20,31 @@ unsigned view_columns(FILE *out)
     return ioctl(fileno(out), TIOCGWINSZ, &size) == 0 && size.ws_col ? size.ws_col : 80;
 }
 
+unsigned view_columns(FILE *out)
+{
+    const char *term = getenv("TERM");
+    return term && *term && strcmp(term, "dumb") ? terminal_width(out) : 0;
+}
+
+/* The first of these that is set decides. Source: POSIX, Base Definitions 8.2. */
+static bool speaks_utf8(void)
+{
+    static const char *const names[] = { "LC_ALL", "LC_CTYPE", "LANG" };
+    const char *value = "";
+    for (size_t i = 0; i < ARRAY_LEN(names) && !*value; i++)
+        value = getenv(names[i]) ? getenv(names[i]) : "";
+    return strcasestr(value, "UTF-8") || strcasestr(value, "UTF8");
+}
+
 void view_show(const struct settings *s, const struct profile *p, const struct symbols *syms, FILE *out)
 {
     struct text_sink sink = file_sink(out);
-    unsigned columns = view_columns(out);
+    unsigned width = terminal_width(out);
     const char *no_color = getenv("NO_COLOR");
     struct report_options o = {
-        .width = columns ? columns : 100,
-        .color = columns && !(no_color && *no_color),
-        .ascii = !columns,
+        .width = width ? width : 100,
+        .color = view_columns(out) && !(no_color && *no_color),
+        .ascii = !width || !speaks_utf8(),
         .sort = s->sort,
         .hits = s->hits,
         .all = s->all,

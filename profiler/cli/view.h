@@ -11,7 +11,7 @@
  * syms   for functions never hit (--all); may be NULL */
 void view_show(const struct settings *s, const struct profile *p, const struct symbols *syms, FILE *out);
 
-/* view_columns - width of the terminal behind out, 0 if it is none. */
+/* view_columns - width of the terminal behind out, 0 if it is none or, by TERM, knows no escape sequences. */
 unsigned view_columns(FILE *out);
 
 /* file_sink - a text sink that writes to a FILE. */

@@ -29,11 +29,10 @@ enum end {
     END_OUTSIDE  /* leaves the image: wrong ELF, or code made at run time */
 };
 
-/* What the inner loop needs; weight: core cycles in the low half, instructions in the high one. */
+/* What the inner loop waits for: 16 bytes, four to a cache line. */
 struct node {
     uint32_t next[2];
     uint32_t count[2];
-    uint64_t weight[2];
 };
 
 struct segment { uint32_t low, high; };
@@ -47,7 +46,6 @@ struct node_info {
     uint8_t end, op;
     bool watched;                 /* its start is */
     uint64_t skipped[2];          /* like count, while counting was off */
-    uint64_t told[2];             /* of count, by s12z_flow_changes() */
     uint64_t count[2];            /* folded: [1] taken; other ends use [0] */
     uint64_t entered;             /* by other ways than a branch bit */
     uint64_t aborted;             /* left in the middle: session end, or an RTI that went elsewhere */
@@ -56,7 +54,7 @@ struct node_info {
 struct page {
     uint8_t bytes[PAGE];
     uint8_t present[PAGE / 8];
-    uint32_t node[PAGE]; /* number + 1 of the node that starts here; 0: none yet */
+    uint32_t node[PAGE]; /* number + 1 of the node that starts here, as the inner loop wants it; 0: none yet */
 };
 
 struct pending {
@@ -71,12 +69,14 @@ struct s12z_flow {
     uint16_t ivbr;
     struct page *page[PAGES];
     struct node *nodes;
+    uint64_t *weight; /* by node, left without taking its branch: core cycles in the low half, instructions in the high one */
     struct node_info *info;
     struct segment *segments;
     struct static_call *calls;
     size_t nnodes, cap_nodes, nsegments, cap_segments, ncalls, cap_calls;
     uint32_t at; /* node under way; UNKNOWN: not synchronised */
     bool synced;
+    bool session;         /* EVENT_START was given, EVENT_STOP not yet */
     bool seamless, held;  /* the target stands still between sessions; it does now */
     bool skipping;        /* counting is off */
     uint32_t watch[MAX_WATCHES];
@@ -241,16 +241,17 @@ static int walk_path(struct s12z_flow *f, struct node_info *n, uint64_t *weight)
 
 static int new_node(struct s12z_flow *f, uint32_t pc, uint32_t *number)
 {
-    size_t cap = f->cap_nodes;
-    if (room((void **)&f->nodes, &cap, f->nnodes, sizeof *f->nodes) < 0
-        || ROOM(f, info, nnodes, cap_nodes) < 0)
+    size_t cap[2] = { f->cap_nodes, f->cap_nodes };
+    if (room((void **)&f->nodes, &cap[0], f->nnodes, sizeof *f->nodes) < 0
+        || room((void **)&f->weight, &cap[1], f->nnodes, sizeof *f->weight) < 0 || ROOM(f, info, nnodes, cap_nodes) < 0)
         return -ERR_NOMEM;
     struct node_info n = { .start = pc, .segment = (uint32_t)f->nsegments, .call = (uint32_t)f->ncalls };
     uint64_t weight;
     if (walk_path(f, &n, &weight) < 0)
         return -ERR_NOMEM;
     f->info[f->nnodes] = n;
-    f->nodes[f->nnodes] = (struct node){ .next = { UNKNOWN, UNKNOWN }, .weight = { weight, weight + S12Z_TAKEN_CYCLES } };
+    f->nodes[f->nnodes] = (struct node){ .next = { UNKNOWN, UNKNOWN } };
+    f->weight[f->nnodes] = weight;
     *number = (uint32_t)f->nnodes++;
     return 0;
 }
@@ -265,11 +266,11 @@ static int node_at(struct s12z_flow *f, uint32_t pc, uint32_t *out)
     if (!number) {
         if (new_node(f, pc, &number) < 0)
             return -ERR_NOMEM;
+        const struct node_info *n = &f->info[number];
+        number |= n->ncalls || n->watched || n->end != END_BRANCH ? SLOW : 0;
         (*p)->node[pc % PAGE] = ++number;
     }
-    number--;
-    const struct node_info *n = &f->info[number];
-    *out = number | (n->ncalls || n->watched || n->end != END_BRANCH ? SLOW : 0);
+    *out = number - 1;
     return 0;
 }
 
@@ -334,7 +335,7 @@ static int refuse(struct s12z_flow *f, const char *why, struct err *err)
 static void complete(struct s12z_flow *f)
 {
     struct node_info *n = current(f);
-    run_through(f, n, f->nodes[f->at & ~SLOW].weight[0]); /* may turn counting on or off */
+    run_through(f, n, f->weight[f->at & ~SLOW]); /* may turn counting on or off */
     f->skipping ? n->skipped[0]++ : n->count[0]++;
 }
 
@@ -363,7 +364,7 @@ static int slow_bit(struct s12z_flow *f, unsigned bit, struct err *err)
         return ret;
     if (n->end != END_BRANCH)
         return refuse(f, "a branch outcome where no branch is", err);
-    run_through(f, n, f->nodes[number].weight[bit]);
+    run_through(f, n, f->weight[number] + bit * S12Z_TAKEN_CYCLES);
     n = current(f);
     if (f->nodes[number].next[bit] == UNKNOWN) {
         if (node_at(f, bit ? n->target : n->fall, &next) < 0)
@@ -386,45 +387,71 @@ static void fold(struct s12z_flow *f)
     f->since_fold = 0;
 }
 
+/* The library call that __builtin_popcount() becomes on a plain x86-64 costs more than walking three branches. */
+static unsigned ones(uint32_t v)
+{
+    v -= v >> 1 & 0x55555555;
+    v = (v & 0x33333333) + (v >> 2 & 0x33333333);
+    return ((v + (v >> 4)) & 0x0F0F0F0F) * 0x01010101u >> 24;
+}
+
+/* Steps from node to node until a node needs more than that. bits: the next one in bit n - 1. Returns how many are left. */
+static unsigned step_branches(struct s12z_flow *f, uint32_t bits, unsigned n)
+{
+    struct node *nodes = f->nodes;
+    const uint64_t *weight = f->weight;
+    uint32_t at = f->at;
+    unsigned before = n;
+    uint64_t acc = 0;
+    while (n && !(at & SLOW)) {
+        unsigned bit = bits >> (n - 1) & 1;
+        struct node *node = &nodes[at];
+        uint32_t next = node->next[bit];
+        if (__builtin_expect(next == UNKNOWN, 0))
+            break;
+        node->count[bit]++;
+        acc += weight[at];
+        at = next;
+        n--;
+    }
+    f->at = at;
+    unsigned walked = before - n, taken = ones((uint32_t)(((uint64_t)bits >> n) & (((uint64_t)1 << walked) - 1)));
+    f->totals.branches += walked;
+    f->totals.taken += taken;
+    add_weight(f, acc + taken * S12Z_TAKEN_CYCLES);
+    return n;
+}
+
 static int take_branches(struct s12z_flow *f, uint32_t bits, unsigned n, struct err *err)
 {
-    uint32_t at = f->at;
-    uint64_t acc = 0;
-    const struct s12z_flow_totals before = f->totals;
-    const unsigned all = n;
     if ((f->since_fold += n) > FOLD_AT)
         fold(f);
-    while (n-- > 0) {
-        unsigned bit = bits >> n & 1;
-        if (__builtin_expect(!(at & SLOW), 1)) {
-            struct node *node = &f->nodes[at];
-            uint32_t next = node->next[bit];
-            if (__builtin_expect(next != UNKNOWN, 1)) {
-                node->count[bit]++;
-                acc += node->weight[bit];
-                at = next;
-                continue;
-            }
-        }
-        add_weight(f, acc);
-        acc = 0;
-        f->at = at;
-        f->totals.branches = before.branches + (all - 1 - n); /* for the events of this node: those before it */
-        f->totals.taken = before.taken + (unsigned)__builtin_popcount(bits >> 1 >> n);
+    while ((n = step_branches(f, bits, n))) {
+        unsigned bit = bits >> --n & 1;
         int ret = slow_bit(f, bit, err);
         if (ret < 0)
             return ret;
-        at = f->at;
+        f->totals.branches++;
+        f->totals.taken += bit;
     }
-    f->totals.branches = before.branches + all;
-    f->totals.taken = before.taken + (unsigned)__builtin_popcount(bits);
-    add_weight(f, acc);
-    f->at = at;
     return 0;
+}
+
+/* The node under way, if any, is accounted for; what comes next is not in the image. */
+static int go_outside(struct s12z_flow *f, uint32_t pc, struct err *err)
+{
+    f->at = UNKNOWN;
+    f->totals.resyncs++;
+    s12z_flow_lost(f);
+    return err_set(err, ERR_FORMAT, "check that this ELF is the program that was traced; lines may also be missing here",
+                   "trace goes to %06X, where the program has no code", pc & ADDRESS);
 }
 
 static int go_to(struct s12z_flow *f, uint32_t pc, struct err *err)
 {
+    uint8_t byte;
+    if (!get_bytes(f, pc & ADDRESS, &byte, 1))
+        return go_outside(f, pc, err);
     if (node_at(f, pc, &f->at) < 0)
         return err_set(err, ERR_NOMEM, "", "out of memory");
     current(f)->entered++;
@@ -436,6 +463,10 @@ static int go_to(struct s12z_flow *f, uint32_t pc, struct err *err)
 static void push_pending(struct s12z_flow *f, uint32_t node, uint32_t pc)
 {
     if (f->npending == MAX_PENDING) { /* the oldest will not be missed: its RTI resumes by address */
+        if (f->pending[0].node != UNKNOWN) {
+            f->info[f->pending[0].node & ~SLOW].aborted++;
+            f->totals.cut++;
+        }
         memmove(f->pending, f->pending + 1, sizeof f->pending - sizeof f->pending[0]);
         f->npending--;
     }
@@ -587,6 +618,21 @@ static void cut(struct s12z_flow *f)
     f->synced = f->held = false;
 }
 
+static void begin_session(struct s12z_flow *f, uint32_t pc)
+{
+    f->session = true;
+    emit(f, EVENT_START, pc, true, 0, false, 0);
+}
+
+static void end_session(struct s12z_flow *f)
+{
+    uint32_t pc = s12z_flow_pc(f);
+    if (f->session)
+        emit(f, EVENT_STOP, pc, f->synced, 0, false, 0);
+    f->session = false;
+    s12z_flow_lost(f);
+}
+
 static int start_line(struct s12z_flow *f, uint32_t pc, struct err *err)
 {
     if (f->held && go_on_at(f, pc)) {
@@ -595,10 +641,11 @@ static int start_line(struct s12z_flow *f, uint32_t pc, struct err *err)
     }
     if (f->synced)
         cut(f); /* a session that never said it ended */
+    f->synced = true;
     int ret = go_to(f, pc, err);
     f->synced = ret == 0;
     if (ret == 0)
-        emit(f, EVENT_START, pc, true, 0, false, 0);
+        begin_session(f, pc);
     return ret;
 }
 
@@ -613,6 +660,8 @@ static int resynchronise(struct s12z_flow *f, const struct s12z_line *l, struct 
     if (!known || !get_bytes(f, pc, &byte, 1))
         return 0;
     f->synced = true;
+    if (!f->session) /* begun in the middle */
+        begin_session(f, pc);
     return go_to(f, pc, err);
 }
 
@@ -631,12 +680,10 @@ int s12z_flow_line(struct s12z_flow *f, const struct s12z_line *l, struct err *e
         else if (ret == 0 && l->format == S12Z_PTVB)
             ret = vector_line(f, l->vector, err);
     }
-    if ((l->end || l->overflow) && f->synced && f->seamless) {
+    if ((l->end || l->overflow) && f->synced && f->seamless)
         f->held = true;
-    } else if ((l->end || l->overflow) && f->synced) {
-        emit(f, EVENT_STOP, s12z_flow_pc(f), true, 0, false, 0);
-        cut(f);
-    }
+    else if (l->end || l->overflow)
+        end_session(f);
     return ret;
 }
 
@@ -672,9 +719,9 @@ bool s12z_flow_synchronised(const struct s12z_flow *f) { return f->synced; }
 uint32_t s12z_flow_pc(const struct s12z_flow *f) { return f->at == UNKNOWN ? 0 : f->info[f->at & ~SLOW].start; }
 void s12z_flow_set_vectors(struct s12z_flow *f, uint16_t ivbr) { f->ivbr = ivbr; }
 
-size_t s12z_flow_check(const struct s12z_flow *f, uint32_t *pc)
+/* How often each node was entered, skipped times too; caller frees, NULL without memory. */
+static uint64_t *entries(const struct s12z_flow *f)
 {
-    size_t bad = 0;
     uint64_t *in = calloc(f->nnodes + 1, sizeof *in);
     for (size_t k = 0; in && k < f->nnodes; k++) {
         in[k] += f->info[k].entered;
@@ -684,6 +731,30 @@ size_t s12z_flow_check(const struct s12z_flow *f, uint32_t *pc)
         if (f->info[k].end == END_SPLIT && f->nodes[k].next[0] != UNKNOWN)
             in[f->nodes[k].next[0] & ~SLOW] += f->info[k].count[0] + f->info[k].skipped[0];
     }
+    return in;
+}
+
+int s12z_flow_loops(const struct s12z_flow *f, int (*cb)(void *ctx, uint32_t low, uint32_t high, uint64_t entered), void *ctx)
+{
+    uint64_t *in = entries(f);
+    int ret = in ? 0 : -ERR_NOMEM;
+    for (size_t k = 0; k < f->nnodes && ret == 0; k++) {
+        const struct node_info *n = &f->info[k];
+        uint32_t low = n->end_pc, high = n->end_pc + 1;
+        for (uint32_t s = 0; s < n->nsegments; s++)
+            if (f->segments[n->segment + s].low <= n->end_pc && f->segments[n->segment + s].high > n->end_pc)
+                high = f->segments[n->segment + s].high;
+        if (n->end == END_LOOP && in[k])
+            ret = cb(ctx, low, high, in[k]);
+    }
+    free(in);
+    return ret;
+}
+
+size_t s12z_flow_check(const struct s12z_flow *f, uint32_t *pc)
+{
+    size_t bad = 0;
+    uint64_t *in = entries(f);
     for (size_t k = 0; in && k < f->nnodes; k++) {
         uint64_t out = f->info[k].count[0] + f->info[k].count[1] + f->nodes[k].count[0] + f->nodes[k].count[1]
                        + f->info[k].skipped[0] + f->info[k].skipped[1] + f->info[k].aborted;
@@ -780,23 +851,6 @@ int s12z_flow_branches(struct s12z_flow *f, int (*cb)(void *ctx, uint32_t pc, ui
     return ret;
 }
 
-int s12z_flow_changes(struct s12z_flow *f, int (*block)(void *ctx, uint32_t low, uint32_t high, uint64_t count),
-                      int (*branch)(void *ctx, uint32_t pc, uint64_t taken, uint64_t not_taken), void *ctx)
-{
-    int ret = 0;
-    for (size_t k = 0; ret == 0 && k < f->nnodes; k++) {
-        struct node_info *n = &f->info[k];
-        uint64_t d[2] = { left_by(f, k, 0) - n->told[0], left_by(f, k, 1) - n->told[1] };
-        n->told[0] += d[0];
-        n->told[1] += d[1];
-        for (uint32_t s = 0; ret == 0 && d[0] + d[1] && s < n->nsegments; s++)
-            ret = block(ctx, f->segments[n->segment + s].low, f->segments[n->segment + s].high, d[0] + d[1]);
-        if (ret == 0 && d[0] + d[1] && n->end == END_BRANCH)
-            ret = branch(ctx, n->end_pc, d[1], d[0]);
-    }
-    return ret;
-}
-
 /* ---- life ---- */
 
 int s12z_flow_new(const struct image *image, const struct s12z_settings *settings, s12z_flow_event *event, void *ctx,
@@ -823,6 +877,7 @@ void s12z_flow_free(struct s12z_flow *f)
     for (size_t k = 0; k < PAGES; k++)
         free(f->page[k]);
     free(f->nodes);
+    free(f->weight);
     free(f->info);
     free(f->segments);
     free(f->calls);

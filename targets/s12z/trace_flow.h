@@ -78,11 +78,10 @@ uint32_t s12z_flow_pc(const struct s12z_flow *f); /* entry of the node under way
 int s12z_flow_blocks(struct s12z_flow *f, int (*cb)(void *ctx, uint32_t low, uint32_t high, uint64_t count), void *ctx);
 int s12z_flow_branches(struct s12z_flow *f, int (*cb)(void *ctx, uint32_t pc, uint64_t taken, uint64_t not_taken), void *ctx);
 
-/* s12z_flow_changes - what was counted since the last call of it, in no order. Blocks may overlap here and come more than once: the
- * counts of an address add up, and every low and high is the beginning of a block. Cheap: no more than a walk over the nodes. Returns 0 or
- * the callback's value, which ends it (what was given to it then counts as told). */
-int s12z_flow_changes(struct s12z_flow *f, int (*block)(void *ctx, uint32_t low, uint32_t high, uint64_t count),
-                      int (*branch)(void *ctx, uint32_t pc, uint64_t taken, uint64_t not_taken), void *ctx);
+/* s12z_flow_loops - straight code that goes round without a traced instruction (wait loops): a trace cannot tell how often. For each
+ * that was entered, its address range from where it closes on, and how many times it was entered: it ran that often at least, and
+ * what blocks say of it is short by as much as the program waited. Two ways in give two calls. Returns as s12z_flow_blocks(). */
+int s12z_flow_loops(const struct s12z_flow *f, int (*cb)(void *ctx, uint32_t low, uint32_t high, uint64_t entered), void *ctx);
 
 /* s12z_flow_changes - what was counted since the last call of it, in no order. Blocks may overlap here and come more than once: the
  * counts of an address add up, and every low and high is the beginning of a block. Cheap: no more than a walk over the nodes. Returns 0 or

@@ -201,6 +201,8 @@ const struct target_trace_ops *sh4_trace_ops(void);
 /* sh4_trace_clean_leftovers - undoes what a lost session left behind: at the VBR in use, or (search) anywhere in
  * the agent's RAM. The target is halted. Returns 1 if there was something, 0 if not. */
 int sh4_trace_clean_leftovers(struct sh4_target *t, bool search, struct err *err);
+/* sh4_trace_recall - halted where a lost session's arming ran code of its own: the registers it kept are the program's. */
+int sh4_trace_recall(struct sh4_target *t, struct err *err);
 /* sh4_trace_adopt - halted in the trace agent of a session that was lost (SH4_ENTRY_TRACE): makes the state the
  * program's own. */
 int sh4_trace_adopt(struct sh4_target *t, struct err *err);

@@ -80,8 +80,8 @@ int sh4_regs_load(struct sh4_target *t, struct err *err)
     return 0;
 }
 
-/* Writes the words that differ, runs of them with small gaps as one block. */
-int sh4_regs_store(struct sh4_target *t, struct err *err)
+/* Many words that differ: runs of them with small gaps, each as one block. */
+static int store_blocks(struct sh4_target *t, struct err *err)
 {
     enum { GAP = 10 };
     for (size_t i = 0; i < SH4_SAVE_WORDS;) {
@@ -101,6 +101,28 @@ int sh4_regs_store(struct sh4_target *t, struct err *err)
         i = end;
     }
     return 0;
+}
+
+/* A few words go one by one, each stored only once it is proven: a block that the wire is cut in is filled up with
+ * anything by the next session, and these may be the program's only copy. */
+int sh4_regs_store(struct sh4_target *t, struct err *err)
+{
+    enum { FEW = 10 };
+    const struct sh4_agent_layout *a = t->layout;
+    struct sh4_request req[FEW];
+    size_t n = 0;
+    for (uint32_t i = 0; i < SH4_SAVE_WORDS; i++) {
+        if (t->save[i] == t->save_seen[i])
+            continue;
+        if (n == FEW)
+            return store_blocks(t, err);
+        req[n++] = (struct sh4_request){ .routine = a->op_poke - (uint32_t)a->ref_call,
+                                         .arg = { t->agent_base + a->save_area + 4 * i, a->st4 - (uint32_t)a->ref_poke, t->save[i] } };
+    }
+    int ret = n ? sh4_agent_run(t, req, n, err) : 0;
+    if (ret == 0)
+        memcpy(t->save_seen, t->save, sizeof t->save);
+    return ret;
 }
 
 /* The FPU overlay: loads or stores FPR n, n+1, ... one each call, by writing the instruction it needs.

@@ -221,6 +221,8 @@ static int take_over(struct sh4_target *t, struct err *err)
     int ret = t->layout == &sh4_agent_ase && !t->ase_proven ? prove_aseram(t, err) : 0;
     if (ret == 0)
         ret = sh4_regs_load(t, err);
+    if (ret == 0 && !t->leftovers_checked && !t->trace_vbr)
+        ret = sh4_trace_recall(t, err);
     if (ret < 0)
         return ret;
     t->state = TARGET_HALTED;

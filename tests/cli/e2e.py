@@ -3,6 +3,7 @@
 
 usage: e2e.py PROBEPROF SOURCE_DIR [unittest arguments]
 """
+import fcntl
 import json
 import os
 import re
@@ -10,9 +11,11 @@ import resource
 import shutil
 import signal
 import socket
+import struct
 import subprocess
 import sys
 import tempfile
+import termios
 import threading
 import time
 import unittest
@@ -363,6 +366,14 @@ class Tutorial(Folder):
         self.assertEqual(again["functions"], self.document["functions"])
 
 
+def limit_files(size):
+    """As a full disk: writes behind that byte fail."""
+    def apply():
+        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (size, size))
+    return apply
+
+
 class Running(Folder):
     def test_ctrl_c_ends_the_profile_and_shows_it(self):
         p = start(MISSION + ["--gdb", "off", "--json"], cwd=PROFEXAM)
@@ -427,10 +438,7 @@ class Running(Folder):
 
     def test_full_disk_keeps_the_old_file(self):
         old = self.write("old.prf", "old contents")
-        def small_files():
-            signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-            resource.setrlimit(resource.RLIMIT_FSIZE, (64, 64))
-        r = run(MISSION + ["--passes", "1", "--gdb", "off", "--output", old], cwd=PROFEXAM, preexec_fn=small_files)
+        r = run(MISSION + ["--passes", "1", "--gdb", "off", "--output", old], cwd=PROFEXAM, preexec_fn=limit_files(64))
         self.assertEqual(r.returncode, 1, r.stderr)
         self.assertIn("old.prf", r.stderr)
         with open(old, encoding="utf-8") as f:
@@ -438,11 +446,8 @@ class Running(Folder):
         self.assertEqual(os.listdir(self.dir), ["old.prf"])
 
     def test_full_disk_while_recording_keeps_the_profile(self):
-        def small_files():
-            signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-            resource.setrlimit(resource.RLIMIT_FSIZE, (700, 700))
         r = run(MISSION + ["--passes", "1", "--gdb", "off", "--json", "--record", self.path("r")], cwd=PROFEXAM,
-                preexec_fn=small_files)
+                preexec_fn=limit_files(700))
         self.assertEqual(r.returncode, 1, r.stderr)
         self.assertEqual({n: h for n, h in hits(json.loads(r.stdout)).items() if n in PASS_HITS}, PASS_HITS)
 
@@ -493,6 +498,272 @@ class Running(Folder):
                 self.assertEqual(r.returncode, 1, r.stderr)
                 self.assertIn("hint: ", r.stderr)
                 self.assertIn(word.lower(), r.stderr.lower())
+
+
+class Files(Folder):
+    """What is written where, and what is refused before the board is touched."""
+    RUN = MISSION + ["--passes", "1", "--gdb", "off"]
+
+    def assert_refused_early(self, args, status, what, hint, **more):
+        r = run(args, cwd=PROFEXAM, **more)
+        self.assert_fails(r, status, what, hint)
+        self.assertEqual(r.stdout, "")
+        self.assertNotIn("loaded", r.stderr)
+
+    def test_places_that_cannot_be_written_are_refused_before_the_run(self):
+        os.mkdir(self.path("folder"))
+        os.mkfifo(self.path("pipe"))
+        file = self.write("file", "x")
+        os.symlink(self.path("b"), self.path("a"))
+        os.symlink(self.path("a"), self.path("b"))
+        os.symlink(self.path("none/x"), self.path("dangling"))
+        os.symlink(self.path("pipe"), self.path("to-pipe"))
+        before = sorted(os.listdir(self.dir))
+        rows = [(self.path("folder"), "it is a folder", "name a file"), (self.path("pipe"), "device or pipe", "name a file"),
+                (self.path("to-pipe"), "device or pipe", "name a file"), (file + "/x", "Not a directory", "folder exists"),
+                (self.path("none/x"), "No such file", "folder exists"), (self.path("a"), "symbolic links", "name a file"),
+                (self.path("dangling"), "No such file", "folder exists"), (self.path("n" * 255), "name too long", "shorter")]
+        for option in ("--output", "--record"):
+            for path, what, hint in rows:
+                with self.subTest(option=option, path=path):
+                    self.assert_refused_early(self.RUN + [option, path], 1, option, hint)
+                    self.assertIn(what, run(self.RUN + [option, path], cwd=PROFEXAM).stderr)
+        self.assertEqual(sorted(os.listdir(self.dir)), before)
+
+    def test_folder_without_permission_is_refused_before_the_run(self):
+        if os.geteuid() == 0:
+            self.skipTest("root may write anywhere")
+        os.mkdir(self.path("locked"), 0o500)
+        self.assert_refused_early(self.RUN + ["--output", self.path("locked/x")], 1, "Permission denied", "permissions")
+
+    def test_what_is_read_is_not_written_over(self):
+        elf = shutil.copy(os.path.join(PROFEXAM, "profexam.elf"), self.path("p.elf"))
+        os.symlink("p.elf", self.path("link"))
+        same = self.RUN + ["--elf", elf]
+        self.assert_refused_early(same + ["--output", elf], 2, "would replace the program", "another file")
+        self.assert_refused_early(same + ["--record", self.path("link")], 2, "would replace the program", "another file")
+        self.assert_refused_early(self.RUN + ["--record", self.path("x"), "--output", self.path("x")], 2, "both write", "two files")
+        self.assertEqual(run(self.RUN + ["--record", self.path("r")], cwd=PROFEXAM).returncode, 0)
+        self.assert_fails(run(["report", self.path("r"), "--output", self.path("r")], cwd=self.dir), 2, "would replace", "another file")
+        self.assert_fails(run(["report", self.path("r"), "--output", "none/x"], cwd=self.dir), 1, "none/x", "folder exists")
+        self.assertEqual(run(["report", self.path("r")], cwd=self.dir).returncode, 0)
+
+    def test_links_stay_and_the_files_behind_them_are_written(self):
+        os.mkdir(self.path("disk"))
+        for name, target, old in (("out", "disk/out.prf", "old"), ("rec", self.path("disk/rec"), None)):
+            os.symlink(target, self.path(name))
+            if old:
+                self.write(target, old)
+        os.chmod(self.path("disk/out.prf"), 0o600)
+        r = run(self.RUN + ["--output", self.path("out"), "--record", self.path("rec"), "--json"], cwd=PROFEXAM)
+        self.assertEqual(r.returncode, 0, r.stderr)
+        for name in ("out", "rec"):
+            self.assertTrue(os.path.islink(self.path(name)))
+            again = run(["report", self.path(name), "--json"], cwd=PROFEXAM)
+            self.assertEqual(hits(json.loads(again.stdout)), hits(json.loads(r.stdout)))
+        self.assertEqual(os.stat(self.path("disk/out.prf")).st_mode & 0o777, 0o600)
+        self.assertEqual((sorted(os.listdir(self.dir)), sorted(os.listdir(self.path("disk")))),
+                         (["disk", "out", "rec"], ["out.prf", "rec"]))
+
+    def test_full_disk_behind_a_link_keeps_both(self):
+        self.write("old.prf", "old contents")
+        os.symlink("old.prf", self.path("link"))
+        r = run(self.RUN + ["--output", self.path("link")], cwd=PROFEXAM, preexec_fn=limit_files(64))
+        self.assert_fails(r, 1, "link: File too large", "")
+        with open(self.path("link"), encoding="utf-8") as f:
+            self.assertEqual(f.read(), "old contents")
+        self.assertEqual(sorted(os.listdir(self.dir)), ["link", "old.prf"])
+
+    def test_full_disk(self):
+        """A real one: a file system of 64 KB, mounted where only the program sees it."""
+        script = ('mount -t tmpfs -o size=64k none "$1" && cd "$2" && echo old >"$1/x.prf" && head -c 1M /dev/zero >"$1/full" 2>/dev/null; '
+                  'shift 2; "$@"; echo "status $?"; cat "$DISK/x.prf"; ls "$DISK"')
+        os.mkdir(self.path("disk"))
+        env = dict(os.environ, DISK=self.path("disk"), PROBEPROF_PROBE="sim:sh7750")
+        check = subprocess.run(["unshare", "-rm", "mount", "-t", "tmpfs", "none", self.path("disk")], capture_output=True, check=False)
+        if check.returncode != 0:
+            self.skipTest("needs user and mount namespaces")
+        for option, file in (("--output", "x.prf"), ("--record", "x.rec")):
+            with self.subTest(option=option):
+                r = subprocess.run(["unshare", "-rm", "sh", "-c", script, "sh", self.path("disk"), PROFEXAM, PROBEPROF] + self.RUN +
+                                   ["--json", option, os.path.join(self.path("disk"), file)], env=env, capture_output=True, text=True,
+                                   timeout=TIMEOUT, check=False)
+                self.assertIn("No space left", r.stderr)
+                self.assertIn("free some space", r.stderr)
+                out, tail = r.stdout.rsplit("status 1\n", 1)
+                self.assertEqual(tail.split(), ["old", "full", "x.prf"])
+
+    def test_two_runs_do_not_record_to_one_file(self):
+        p = start(MISSION + ["--gdb", "off", "--json", "--record", self.path("r")], cwd=PROFEXAM)
+        self.addCleanup(p.kill)
+        self.wait_for(p, "profiling")
+        self.assert_fails(run(self.RUN + ["--record", self.path("r")], cwd=PROFEXAM), 1, "another program is recording", "another name")
+        time.sleep(0.5)
+        p.send_signal(signal.SIGTERM)
+        out, err = p.communicate(timeout=TIMEOUT)
+        self.assertEqual(p.returncode, 0, err)
+        self.assertEqual(json.loads(run(["report", self.path("r"), "--json"], cwd=PROFEXAM).stdout), json.loads(out))
+
+    def test_part_of_a_run_that_was_killed_is_readable_and_used_again(self):
+        p = start(MISSION + ["--gdb", "off", "--record", self.path("r")], cwd=PROFEXAM)
+        self.wait_for(p, "profiling")
+        time.sleep(1)
+        p.kill()
+        p.communicate()
+        r = run(["report", self.path("r.part")], cwd=PROFEXAM)
+        self.assertEqual(r.returncode, 0)
+        self.assertIn("r.part: not finished", r.stderr)
+        self.assertEqual(run(self.RUN + ["--record", self.path("r")], cwd=PROFEXAM).returncode, 0)
+        self.assertEqual(os.listdir(self.dir), ["r"])
+
+    def test_closed_standard_descriptors_do_not_end_up_in_files(self):
+        whole = run(self.RUN + ["--json"], cwd=PROFEXAM)
+        for closed, status in (((0,), 0), ((1,), 1), ((2,), 0), ((0, 1, 2), 1)):
+            with self.subTest(closed=closed):
+                def close(closed=closed):
+                    for fd in closed:
+                        os.close(fd)
+                r = run(self.RUN + ["--record", self.path("r")], cwd=PROFEXAM, preexec_fn=close)
+                self.assertEqual(r.returncode, status)
+                again = run(["report", self.path("r"), "--json"], cwd=PROFEXAM)
+                self.assertEqual((again.returncode, again.stderr), (0, ""))
+                self.assertEqual(hits(json.loads(again.stdout)), hits(json.loads(whole.stdout)))
+
+    def test_reader_that_leaves_early(self):
+        for args in (self.RUN + ["--output", self.path("o")], self.RUN + ["--json", "--output", self.path("o")], ["events"], ["help"],
+                     ["list", "--json"]):
+            with self.subTest(args=args):
+                p = start(args, cwd=PROFEXAM)
+                p.stdout.close()
+                p.stdout = None
+                err = p.communicate(timeout=TIMEOUT)[1]
+                self.assertEqual(p.returncode, 1, err)
+                self.assertIn("writing standard output failed", err)
+        self.assertEqual(run(["report", self.path("o")], cwd=PROFEXAM).returncode, 0)
+
+    def test_messages_nobody_reads_do_not_matter(self):
+        p = start(self.RUN + ["--json"], cwd=PROFEXAM)
+        p.stderr.close()
+        p.stderr = None
+        out = p.communicate(timeout=TIMEOUT)[0]
+        self.assertEqual(p.returncode, 0)
+        json.loads(out)
+
+
+class Ports(Folder):
+    """Where GDB may connect."""
+
+    def bridge(self, address, *prefix):
+        env = dict(os.environ, PROBEPROF_PROBE="sim:sh7750")
+        p = subprocess.Popen(list(prefix) + [PROBEPROF, "--gdb", address], cwd=self.dir, env=env, stdin=subprocess.DEVNULL,
+                             stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        for f in (p.stdout.close, p.stderr.close, p.wait, p.kill):
+            self.addCleanup(f)
+        return p, self.wait_for(p, "target remote").split()[-1]
+
+    def test_second_bridge_on_a_port_is_told_who_has_it(self):
+        p, address = self.bridge(":0")
+        port = address.split(":")[-1]
+        for text in (port, ":" + port, "127.0.0.1:" + port, "*:" + port):
+            with self.subTest(address=text):
+                self.assert_fails(run(["--gdb", text], cwd=self.dir), 1, f"port {port} is taken by probeprof (process {p.pid})",
+                                  "another port")
+        self.assertIsNone(p.poll())
+
+    def test_socket_of_a_bridge_that_runs_is_refused_and_one_left_over_is_used(self):
+        path = self.path("s")
+        p, address = self.bridge(path)
+        self.assertEqual(address, path)
+        self.assertEqual(os.stat(path).st_mode & 0o777, 0o600)
+        self.assert_fails(run(["--gdb", path], cwd=self.dir), 1, f"probeprof (process {p.pid}) listens there", "another path")
+        self.assert_fails(run(["--gdb", "./s"], cwd=self.dir), 1, f"probeprof (process {p.pid}) listens there", "another path")
+        p.kill()
+        p.wait()
+        self.assertTrue(os.path.exists(path))
+        q, _ = self.bridge(path)
+        with socket.socket(socket.AF_UNIX) as s:
+            s.connect(path)
+        q.send_signal(signal.SIGTERM)
+        self.assertEqual(q.wait(timeout=TIMEOUT), 0)
+        self.assertFalse(os.path.exists(path))
+
+    def test_what_is_no_socket_stays(self):
+        self.write("file", "precious")
+        os.mkdir(self.path("folder"))
+        for name in ("file", "folder"):
+            self.assert_fails(run(["--gdb", self.path(name)], cwd=self.dir), 1, "what is there is no socket", "another path")
+        with open(self.path("file"), encoding="utf-8") as f:
+            self.assertEqual(f.read(), "precious")
+        self.assert_fails(run(["--gdb", self.path("none/s")], cwd=self.dir), 1, "No such file", "folder")
+        self.assert_fails(run(["--gdb", "/" + "x" * 120], cwd=self.dir), 2, "longer than a socket's name", "shorter")
+
+    def test_bad_addresses(self):
+        rows = [("99999", 2, "not a port", "HOST:PORT"), ("a:b:c", 2, "not a port", "HOST:PORT"), (":", 2, "not a port", "HOST:PORT"),
+                ("::1:3333", 2, "brackets", "[V6ADDRESS]"), ("gdb", 2, "no port", "HOST:PORT"), ("192.0.2.1:3333", 1, "assign", "address")]
+        for text, status, what, hint in rows:
+            with self.subTest(address=text):
+                self.assert_fails(run(["--gdb", text], cwd=self.dir), status, what, hint)
+
+    def test_machine_with_one_family_of_loopback(self):
+        for family, remove in (("::1", "addr del 127.0.0.1/8"), ("127.0.0.1", "-6 addr del ::1/128")):
+            with self.subTest(left=family):
+                inside = ("ip link set lo up && ip " + remove + ' dev lo || exit 77; "$0" --gdb 7070 2>&1 & sleep 1; '
+                          f"python3 -c 'import socket; socket.create_connection((\"{family}\", 7070)).close(); print(\"connected\")'; kill $!; wait $!")
+                r = subprocess.run(["unshare", "-rn", "bash", "-c", inside, PROBEPROF], cwd=self.dir, capture_output=True, text=True,
+                                   timeout=TIMEOUT, check=False, env=dict(os.environ, PROBEPROF_PROBE="sim:sh7750"))
+                if r.returncode == 77 or "unshare" in r.stderr:
+                    self.skipTest("needs a network namespace and iproute2")
+                self.assertIn("connected", r.stdout, r.stderr)
+                self.assertIn("target remote :7070", r.stdout)
+
+
+class Terminal(Folder):
+    """What people see: on terminals of all sorts."""
+
+    def on_terminal(self, args, columns=80, **env):
+        master, slave = os.openpty()
+        fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
+        clean = {k: v for k, v in os.environ.items() if k not in ("NO_COLOR", "TERM", "LANG", "LC_ALL", "LC_CTYPE")}
+        p = subprocess.Popen([PROBEPROF] + args, cwd=PROFEXAM, env=dict(clean, PROBEPROF_PROBE="sim:sh7750", **env),
+                             stdin=subprocess.DEVNULL, stdout=slave, stderr=slave)
+        os.close(slave)
+        seen = b""
+        while True:
+            try:
+                data = os.read(master, 65536)
+            except OSError:  # EIO: nobody has the other end any more
+                break
+            if not data:
+                break
+            seen += data
+        os.close(master)
+        self.assertEqual(p.wait(timeout=TIMEOUT), 0, seen)
+        return seen.decode("utf-8")
+
+    RUN = MISSION + ["--for", "300ms", "--gdb", "off"]
+
+    def test_escapes_only_where_they_are_understood(self):
+        rows = [({"TERM": "xterm"}, True, True), ({"TERM": "xterm", "NO_COLOR": "1"}, True, False), ({"TERM": "dumb"}, False, False),
+                ({}, False, False)]
+        for env, live, color in rows:
+            with self.subTest(env=env):
+                text = self.on_terminal(self.RUN, **env)
+                self.assertEqual("\x1b[K" in text, live)
+                self.assertEqual("\x1b[31m" in text, color)
+                if not live:
+                    self.assertNotIn("\x1b", text)
+
+    def test_lines_are_drawn_where_the_locale_has_them(self):
+        for env, plain in (({"LANG": "C"}, True), ({"LANG": "de_DE.UTF-8"}, False), ({"LANG": "en_US.utf8", "LC_ALL": "C"}, True), ({}, True)):
+            with self.subTest(env=env):
+                self.assertEqual(self.on_terminal(self.RUN + ["--tree"], TERM="xterm", **env).isascii(), plain)
+
+    def test_narrow_terminal_keeps_names_and_one_live_line(self):
+        text = self.on_terminal(self.RUN, columns=40, TERM="xterm", NO_COLOR="1")
+        for name in ("GetLastNode", "GetNewNode", "MallocNode", "InsertNode"):
+            self.assertRegex(text, rf"  {name}\r?\n")
+        for line in re.findall(r"\x1b\[K([^\r\n]*)\r\x1b", text):
+            self.assertLess(len(line), 40)
 
 
 class Interrupts(Folder):
@@ -612,6 +883,21 @@ class Gdb(GdbFolder):
         document = json.loads(self.end(p))
         check_identities(self, document)
         self.assertGreaterEqual(hits(document)["GetNewNode"], 1003)
+
+    def test_gdb_that_is_killed_at_a_breakpoint_leaves_the_profile_going(self):
+        p, address = self.bridge(["--start", "main+8", "--json"], PROFEXAM)
+        gdb = subprocess.Popen(["gdb-multiarch", "-q", "-nx", "-ex", "target remote " + address, "-ex", "break InsertNode", "-ex", "continue",
+                                "-ex", "echo here\\n", os.path.join(PROFEXAM, "profexam.elf")], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                               stderr=subprocess.STDOUT, text=True)
+        for line in gdb.stdout:
+            if line.startswith("here"):
+                break
+        gdb.kill()
+        gdb.communicate()
+        time.sleep(2)
+        document = json.loads(self.end(p))
+        check_identities(self, document)
+        self.assertGreater(hits(document)["GetNewNode"], 2000)  # the breakpoint was met at the first
 
     def test_breakpoint_commands_start_and_stop_the_profile(self):
         elf = os.path.join(PROFEXAM, "profexam.elf")

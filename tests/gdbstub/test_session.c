@@ -793,6 +793,27 @@ static void detach__alone__board_is_let_go(void **state)
     assert_memory_equal(talk_to(fx, s, "?"), "T02", 3);
 }
 
+static void session__breaks_off_while_halted__goes_on_only_for_somebody_who_waits(void **state)
+{
+    struct fixture *fx = *state;
+    no_acks(fx);
+    struct session *o = second(fx);
+    talk(fx, "Z0,1006,2");
+    fx->hold = true;
+    session_close(fx->s);
+    assert_int_equal(fx->ram.state, TARGET_HALTED); /* the other one can let it go on */
+    session_close(o);
+    assert_int_equal(fx->ram.state, TARGET_RUNNING);
+    assert_int_equal(fx->ram.nbps, 0);
+    assert_int_equal(fx->ram.detaches, 0);
+    fx->ram.halt_asked = true;
+    fx->hold = false;
+    struct session *s = second(fx);
+    assert_memory_equal(talk_to(fx, s, "?"), "T02", 3);
+    session_close(s);
+    assert_int_equal(fx->ram.state, TARGET_HALTED);
+}
+
 static void detach__something_holds_the_target__only_resumed(void **state)
 {
     struct fixture *fx = *state;
@@ -1016,6 +1037,7 @@ int main(void)
         TEST(observers__controller_leaves__oldest_takes_over),
         TEST(sessions__too_many__refused),
         TEST(detach__alone__board_is_let_go),
+        TEST(session__breaks_off_while_halted__goes_on_only_for_somebody_who_waits),
         TEST(detach__something_holds_the_target__only_resumed),
         TEST(gone__while_running__told_and_breakpoints_come_back),
         TEST(gone__ctrl_c_meanwhile__answered),

@@ -260,7 +260,7 @@ static void report__any_profile__no_line_too_wide(void **state)
     for (size_t i = 0; i < ARRAY_LEN(widths); i++) {
         struct memory_sink m = { 0 };
         struct report_options o = { .width = widths[i], .ascii = i % 2 };
-        unsigned limit = MAX(widths[i], 64u);
+        unsigned limit = MAX(widths[i], 76u);
         report_functions(p, &o, sink_to(&m));
         report_tree(p, &o, sink_to(&m));
         assert_true(widest(sink_text(&m)) <= limit);

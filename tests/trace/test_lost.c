@@ -1,28 +1,44 @@
 /* The wire is cut at any transfer of arming, profiling and disarming, or the bridge dies there; the next session
- * attaches. No patch may be left in the program; cut while profiling, it runs on as it always did. (Cut while arming, its
- * registers may have been the bridge's alone: docs/open.md.) */
+ * attaches. No patch may be left in the program, and it runs on as it always did, with all its registers: cut while
+ * arming, they may have been the bridge's alone, but for a copy in the agent's RAM. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
 
+#include "probe/base/util.h"
 #include "probe/jtag.h"
 #include "targets/sh4/sh4_priv.h"
 #include "tests/trace/board.h"
 
-enum { ROUNDS_AT = 0xAC0E0000, IPRC = 0xFFD0000C, REG_VBR = 19 };
+#define ROUNDS_AT 0xAC0E0000u
+#define IPRC 0xFFD0000Cu
+enum { REG_PC = 16, REG_VBR = 19, REG_SR = 22 };
 
+/* Every register it does not count with holds a value of its own. */
 static const char endless[] =
-    "main: mov.l l_v,r9\n mov #0,r8\n"
+    "main: mov #16,r0\n lds r0,mach\n mov #17,r0\n lds r0,macl\n mov #18,r0\n ldc r0,gbr\n mov #19,r0\n lds r0,fpul\n"
+    "mov #20,r0\n ldc r0,r0_bank\n mov #21,r0\n ldc r0,r1_bank\n mov #22,r0\n ldc r0,r2_bank\n mov #23,r0\n ldc r0,r3_bank\n"
+    "mov #24,r0\n ldc r0,r4_bank\n mov #25,r0\n ldc r0,r5_bank\n mov #26,r0\n ldc r0,r6_bank\n mov #27,r0\n ldc r0,r7_bank\n"
+    "mov #2,r2\n mov #3,r3\n mov #4,r4\n mov #5,r5\n mov #6,r6\n mov #7,r7\n mov #10,r10\n mov #11,r11\n"
+    "mov #12,r12\n mov #13,r13\n mov #14,r14\n mov #30,r0\n mov.l l_v,r9\n mov #0,r8\n"
     "m_loop: mov.l l_f,r1\n jsr @r1\n add #1,r8\n bsr g\n nop\n mov.l r8,@r9\n bra m_loop\n nop\n"
     ".align 2\n l_v: .long 0xAC0E0000\n l_f: .long f\n"
     "f: sts.l pr,@-r15\n bsr g\n nop\n lds.l @r15+,pr\n rts\n nop\n"
     "g: rts\n nop\n";
 
-/* A wire that can be cut: after `left` more transfers each one fails. */
+/* Registers by GDB number and what the program keeps in them. */
+static const struct { unsigned reg; uint32_t value; } kept[] = {
+    { 0, 30 }, { 2, 2 }, { 3, 3 }, { 4, 4 }, { 5, 5 }, { 6, 6 }, { 7, 7 }, { 9, ROUNDS_AT }, { 10, 10 }, { 11, 11 }, { 12, 12 },
+    { 13, 13 }, { 14, 14 }, { 18, 18 }, { 20, 16 }, { 21, 17 }, { 23, 19 }, { 51, 20 }, { 52, 21 }, { 53, 22 }, { 54, 23 },
+    { 55, 24 }, { 56, 25 }, { 57, 26 }, { 58, 27 },
+};
+
+/* A wire that can be cut: after `left` more transfers half of the next one gets through, and nothing behind that. */
 static struct cut {
     const struct jtag_ops *real;
     struct jtag_ops ops;
@@ -33,7 +49,10 @@ static struct cut {
 static int execute(struct probe *p, const struct jtag_op *ops, size_t n, struct err *err)
 {
     cut.used++;
-    if (cut.left-- <= 0)
+    cut.left--;
+    if (cut.left == -1 && n > 1)
+        (void)cut.real->execute(p, ops, n / 2, NULL);
+    if (cut.left < 0)
         return err_set(err, ERR_USB, "", "the wire is cut");
     return cut.real->execute(p, ops, n, err);
 }
@@ -86,8 +105,17 @@ static long go_through(struct board *b, enum phase when, long left)
     return used;
 }
 
-/* The next session finds the program as it was and, if asked, running. */
-static void attach_again(struct board *b, const char *what, long left, bool runs)
+static void check_registers(struct board *b, const char *what, long left)
+{
+    for (size_t i = 0; i < ARRAY_LEN(kept); i++)
+        if (board_reg(b, kept[i].reg) != kept[i].value)
+            fail_msg("%s, cut after %ld: register %u is %08x, not %08x", what, left, kept[i].reg, board_reg(b, kept[i].reg), kept[i].value);
+    if (board_reg(b, REG_SR) & 0x700000F0 & ~0x40000000u)
+        fail_msg("%s, cut after %ld: SR %08x", what, left, board_reg(b, REG_SR));
+}
+
+/* The next session finds the program as it was; let go, it runs on as if nothing had been. */
+static void attach_again(struct board *b, const char *what, long left)
 {
     static uint8_t mem[4096];
     struct sh4_options opt = { .allow_private = true };
@@ -103,19 +131,22 @@ static void attach_again(struct board *b, const char *what, long left, bool runs
     if (board_reg(b, REG_VBR) != 0)
         fail_msg("%s, cut after %ld: VBR %08x", what, left, board_reg(b, REG_VBR));
     assert_int_equal(board_word(b, IPRC) & 0xF, 0);
-    if (!runs)
-        return;
+    check_registers(b, what, left);
     uint32_t before = board_word(b, ROUNDS_AT);
     board_resume(b);
     board_for(b, 1000000);
     board_halt(b);
     if (board_word(b, ROUNDS_AT) - before < 1000)
-        fail_msg("%s, cut after %ld: %u rounds since, pc %08x", what, left, board_word(b, ROUNDS_AT) - before, board_reg(b, 16));
+        fail_msg("%s, cut after %ld: %u rounds since, pc %08x", what, left, board_word(b, ROUNDS_AT) - before, board_reg(b, REG_PC));
+    if (board_reg(b, 8) - board_word(b, ROUNDS_AT) > 1)
+        fail_msg("%s, cut after %ld: lost count", what, left);
+    check_registers(b, what, left);
 }
 
 static void cut_everywhere(enum phase when, const char *what)
 {
-    enum { POINTS = 5 };
+    /* A cut while profiling takes longest; with lost_all in the environment: every transfer. */
+    static const long some[] = { [ARMING] = 20, [PROFILING] = 5, [DISARMING] = 10 };
     static struct board b;
     static struct asm_prog prog;
     start(&b, &prog);
@@ -123,42 +154,76 @@ static void cut_everywhere(enum phase when, const char *what)
     board_close(&b);
     print_message("  %s takes %ld transfers\n", what, total);
     assert_true(total > 5);
-    for (long i = 0, last = -1; i <= POINTS; i++) {
-        long left = total * i / POINTS;
+    long points = getenv("lost_all") ? total : some[when];
+    for (long i = 0, last = -1; i <= points; i++) {
+        long left = total * i / points;
         if (left == last)
             continue;
         last = left;
         start(&b, &prog);
         go_through(&b, when, left);
-        attach_again(&b, what, left, when == PROFILING);
+        attach_again(&b, what, left);
         board_close(&b);
     }
 }
 
-static void lost__wire_cut_while_arming__next_attach_leaves_no_patch(void **state)
+static void lost__wire_cut_while_arming__program_runs_on_unpatched(void **state)
 {
     (void)state;
     cut_everywhere(ARMING, "arming");
 }
 
-static void lost__wire_cut_while_profiling__next_attach_leaves_no_patch(void **state)
+static void lost__wire_cut_while_profiling__program_runs_on_unpatched(void **state)
 {
     (void)state;
     cut_everywhere(PROFILING, "profiling");
 }
 
-static void lost__wire_cut_while_disarming__next_attach_leaves_no_patch(void **state)
+static void lost__wire_cut_while_disarming__program_runs_on_unpatched(void **state)
 {
     (void)state;
     cut_everywhere(DISARMING, "disarming");
 }
 
+/* The caller has not taken its events, so the agent waits with its ring full when it shall halt: such a wait takes no
+ * interrupt, and a break into it would have the agent's registers for the program's. */
+static void disarm__caller_behind_with_its_events__program_runs_on(void **state)
+{
+    static struct board b;
+    static struct asm_prog prog;
+    struct trace_config cfg = { .image = &b.im, .counter = { 0x23, 0x13 } };
+    struct target_stop stop;
+    struct trace_status st;
+    struct event *ev = malloc(BOARD_MAX_EVENTS * sizeof *ev);
+    size_t n = 0;
+    (void)state;
+    start(&b, &prog);
+    assert_int_equal(b.t->ops->trace->arm(b.t, &cfg, NULL), 0);
+    for (int i = 0; i < 1000; i++)
+        assert_int_equal(b.t->ops->poll(b.t, 1000000, &stop, NULL), 0);
+    assert_int_equal(b.t->ops->trace->disarm(b.t, NULL), 0);
+    for (int got = 1; got > 0; n += (size_t)got)
+        assert_true((got = b.t->ops->trace->poll(b.t, ev + n, BOARD_MAX_EVENTS - n, 0, NULL)) >= 0);
+    assert_int_equal(b.t->ops->trace->status(b.t, &st, NULL), 0);
+    assert_true(n > 50000); /* no room for another ring */
+    assert_int_equal(st.lost, 0);
+    size_t calls = 0;
+    for (size_t i = 0; i < n; i++)
+        calls += ev[i].kind == EVENT_CALL;
+    uint32_t rounds = board_word(&b, ROUNDS_AT);
+    attach_again(&b, "behind", 0);
+    assert_true(calls > 20000 && rounds > calls / 3);
+    free(ev);
+    board_close(&b);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(lost__wire_cut_while_arming__next_attach_leaves_no_patch),
-        cmocka_unit_test(lost__wire_cut_while_profiling__next_attach_leaves_no_patch),
-        cmocka_unit_test(lost__wire_cut_while_disarming__next_attach_leaves_no_patch),
+        cmocka_unit_test(lost__wire_cut_while_arming__program_runs_on_unpatched),
+        cmocka_unit_test(lost__wire_cut_while_profiling__program_runs_on_unpatched),
+        cmocka_unit_test(lost__wire_cut_while_disarming__program_runs_on_unpatched),
+        cmocka_unit_test(disarm__caller_behind_with_its_events__program_runs_on),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

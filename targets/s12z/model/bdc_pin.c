@@ -13,7 +13,7 @@ static uint64_t now(const struct s12z_bdc *b) { return b->board->ns; }
 static bool fault_is(const struct s12z_bdc *b, const char *kind)
 {
     const struct board_options *o = &b->board->opt;
-    return !strcmp(o->fault, kind) && now(b) >= o->fault_at * b->period_ps / 1000;
+    return !strcmp(o->fault, kind) && now(b) >= o->fault_at * 1000000000u / o->bdc_hz; /* KIND@N: N BDC cycles after power-on */
 }
 
 static bool target_drives(const struct s12z_bdc *b) { return now(b) >= b->drive_from && now(b) < b->drive_to; }
@@ -34,7 +34,7 @@ static bool noisy(struct s12z_bdc *b)
     return (b->noise >> 33) % MAX(b->board->opt.fault_at, 1) == 0;
 }
 
-static void idle(struct s12z_bdc *b)
+void bdc_idle(struct s12z_bdc *b)
 {
     b->phase = PHASE_IDLE;
     b->in_bits = b->out_bits = b->out_want = 0;
@@ -46,6 +46,12 @@ void bdc_acknowledge(struct s12z_bdc *b, bool is_long)
 {
     b->drive_from = now(b) + bdc_cycles_ns(b, BDC_ACK_EARLIEST);
     b->drive_to = b->drive_from + bdc_cycles_ns(b, is_long ? BDC_LONG_ACK_CYCLES : BDC_ACK_CYCLES);
+    b->phase = PHASE_ACK;
+}
+
+void bdc_await_ack(struct s12z_bdc *b)
+{
+    b->drive_from = b->drive_to = UINT64_MAX;
     b->phase = PHASE_ACK;
 }
 
@@ -82,7 +88,7 @@ static void act(struct s12z_bdc *b)
     b->phase = b->out_want ? PHASE_SEND : PHASE_IDLE;
     bdc_command(b); /* may schedule an ACK */
     if (b->phase == PHASE_IDLE)
-        idle(b);
+        bdc_idle(b);
 }
 
 /* The ACK pulse is over, or was none: data follow, or the command is done. */
@@ -90,10 +96,11 @@ static void after_ack(struct s12z_bdc *b)
 {
     if (b->phase != PHASE_ACK)
         return;
+    b->edge_at = b->drive_from; /* the timeout of the data counts from the pulse */
     if (b->out_bits < b->out_want)
         b->phase = PHASE_SEND;
     else
-        idle(b);
+        bdc_idle(b);
 }
 
 /* ---- sending ---- */
@@ -102,7 +109,7 @@ static void after_ack(struct s12z_bdc *b)
 static void half_done(struct s12z_bdc *b)
 {
     if (b->acks_left != 2) {
-        idle(b);
+        bdc_idle(b);
         return;
     }
     b->acks_left = 1;
@@ -128,16 +135,43 @@ static void send_bit(struct s12z_bdc *b)
 
 /* ---- edges made by the host ---- */
 
+/* Earlier by a little is the same bit rate measured by two clocks. */
+static bool too_early(const struct s12z_bdc *b) { return now(b) + bdc_cycles_ns(b, 1) < b->ready_at; }
+
+static void finish_bit(struct s12z_bdc *b)
+{
+    if (b->phase == PHASE_ACT)
+        act(b);
+    if (b->finish_at) {
+        b->finish_at = 0;
+        half_done(b);
+    }
+}
+
+/* What an edge means that comes before the target was through. */
+static void check_patience(struct s12z_bdc *b)
+{
+    if (b->phase == PHASE_ACK) {
+        b->csr |= CSR_OVRUN;
+        b->go_until = false;
+        b->drive_from = b->drive_to = 0;
+        bdc_idle(b);
+    } else if (too_early(b) && (b->phase == PHASE_IDLE || b->phase == PHASE_SEND) && !b->out_bits) {
+        b->csr |= CSR_NORESP;
+        if (b->shape.status)
+            b->out[0] = b->csr & 0xFF;
+        memset(b->out + (b->shape.status ? 1 : 0), 0xEE, sizeof b->out - 1);
+    }
+    b->ready_at = 0;
+}
+
 static void host_fell(struct s12z_bdc *b)
 {
-    bool command = b->phase != PHASE_IDLE;
-    if (command && b->phase != PHASE_ACK && now(b) - b->fell_at > bdc_cycles_ns(b, BDC_TIMEOUT_CYCLES))
-        idle(b); /* serial timeout: a new command begins */
-    b->fell_at = now(b);
-    if (b->phase == PHASE_ACK) { /* the host did not wait */
-        b->csr |= CSR_OVRUN;
-        idle(b);
-    }
+    finish_bit(b);
+    if (b->phase != PHASE_IDLE && b->phase != PHASE_ACK && now(b) - b->edge_at > bdc_cycles_ns(b, BDC_TIMEOUT_CYCLES))
+        bdc_idle(b); /* serial timeout: a new command begins */
+    check_patience(b);
+    b->fell_at = b->edge_at = now(b);
     if (b->phase == PHASE_SEND) {
         send_bit(b);
         return;
@@ -151,7 +185,7 @@ static void host_rose(struct s12z_bdc *b)
 {
     if (now(b) - b->fell_at < bdc_cycles_ns(b, BDC_SYNC_CYCLES))
         return;
-    idle(b);
+    bdc_idle(b);
     bdc_sync(b);
     b->drive_from = now(b) + bdc_cycles_ns(b, SYNC_WAIT_CYCLES);
     b->drive_to = b->drive_from + bdc_cycles_ns(b, BDC_SYNC_CYCLES);
@@ -159,7 +193,8 @@ static void host_rose(struct s12z_bdc *b)
 
 static bool mute(const struct s12z_bdc *b)
 {
-    return fault_is(b, "silent") || fault_is(b, "no-power") || fault_is(b, "bkgd-high") || fault_is(b, "reset") || b->board->reset_low;
+    return fault_is(b, "silent") || fault_is(b, "no-power") || fault_is(b, "bkgd-high") || fault_is(b, "reset") || b->board->reset_low
+           || b->switch_at || bdc_deaf(b);
 }
 
 static void set_host(struct s12z_bdc *b, bool low)
@@ -168,7 +203,7 @@ static void set_host(struct s12z_bdc *b, bool low)
         return;
     b->host_low = low;
     if (mute(b))
-        idle(b);
+        bdc_idle(b);
     else if (low)
         host_fell(b);
     else
@@ -186,8 +221,10 @@ void bdc_hold(struct s12z_bdc *b, bool low)
 static uint64_t next_moment(const struct s12z_bdc *b)
 {
     uint64_t t = b->sample_at;
-    if (b->phase == PHASE_ACT)
+    if (b->phase == PHASE_ACT && !b->host_low)
         t = MIN(t, b->act_at);
+    if (b->switch_at)
+        t = MIN(t, b->switch_at);
     if (b->finish_at)
         t = MIN(t, b->finish_at);
     if (b->drive_from > now(b))
@@ -204,7 +241,12 @@ static void moment(struct s12z_bdc *b)
         b->sample_at = UINT64_MAX;
         take_bit(b, !b->host_low);
     }
-    if (b->phase == PHASE_ACT && t >= b->act_at)
+    if (b->switch_at && t >= b->switch_at) {
+        b->switch_at = 0;
+        b->fast = b->csr & CSR_CLKSW;
+        bdc_set_clock(b);
+    }
+    if (b->phase == PHASE_ACT && !b->host_low && t >= b->act_at) /* a line that stays low may be a SYNC, which drops the command */
         act(b);
     if (b->finish_at && t >= b->finish_at) {
         b->finish_at = 0;
@@ -212,6 +254,26 @@ static void moment(struct s12z_bdc *b)
     }
     if (b->phase == PHASE_ACK && t >= b->drive_to)
         after_ack(b);
+}
+
+/* SYNC_PC tells the instruction in execution, not the one after it: samples fall on instructions as often as they take long. */
+static void find_pc(struct s12z_bdc *b, uint64_t at)
+{
+    enum { LONGEST = 256 }; /* instruction or exception entry, core clocks */
+    struct s12z_board *d = b->board;
+    uint64_t target = d->core_base + board_ns_to_cycles(d, at - d->ns_base);
+    if (d->reset_low)
+        return;
+    if (target > d->cpu.cycles + LONGEST)
+        board_run_to(d, target - LONGEST);
+    b->pc = d->cpu.r[S12Z_P];
+    while (d->cpu.cycles < target && d->cpu.state == CPU_RUN) {
+        b->pc = d->cpu.r[S12Z_P];
+        board_run_to(d, d->cpu.cycles + 1);
+    }
+    if (d->cpu.cycles == target || d->cpu.state != CPU_RUN)
+        b->pc = d->cpu.r[S12Z_P];
+    b->pc_at = at;
 }
 
 /* Lets time pass up to `end`, or to the edge waited for. True if that edge came. */
@@ -222,6 +284,8 @@ static bool pass(struct s12z_bdc *b, uint64_t end, enum bkgd_until until)
         uint64_t t = MIN(end, MAX(next_moment(b), now(b) + 1));
         if (until != BKGD_TIME && t > now(b) + 100000)
             t = now(b) + 100000; /* the CPU may come to a breakpoint that answers GO_UNTIL */
+        if (b->phase == PHASE_ACT && b->in[0] == BDC_SYNC_PC && t == b->act_at)
+            find_pc(b, t);
         board_pass_ns(b->board, t - now(b));
         moment(b);
         bool after = bdc_level(b);

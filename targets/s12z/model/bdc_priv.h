@@ -22,8 +22,11 @@ struct s12z_bdc {
     struct s12z_board *board;
     /* the wire; times in ns of the board's clock */
     uint64_t period_ps;        /* of the BDC clock in use */
-    bool host_low, held_low;
+    bool host_low, held_low, fast; /* fast: CLKSW is in effect */
+    uint64_t switch_at;        /* CLKSW was changed: the other clock is there then, nothing is heard before; 0: none */
     uint64_t fell_at;          /* host's last falling edge */
+    uint64_t edge_at;          /* last falling edge of anybody: the serial timeout counts from it */
+    uint64_t ready_at;         /* an access without ACK is complete then; 0: none */
     uint64_t finish_at;        /* the last bit sent is over then; 0: none */
     uint64_t sample_at;        /* a bit is taken from the line then; UINT64_MAX: none */
     uint64_t drive_from, drive_to; /* the target drives low; from > now: to come */
@@ -42,7 +45,9 @@ struct s12z_bdc {
     uint64_t erase_armed_at, erase_done_at; /* erase_done_at: core cycles, 0: none under way */
     uint8_t last;              /* opcode before this one */
     bool sequence_broken;      /* by ILLACC: FILL_MEM and READ_SAME need a new start */
-    uint32_t addr;             /* of the last memory command */
+    uint32_t addr, next_addr;  /* of the last memory command; where DUMP_MEM and FILL_MEM go on */
+    uint32_t pc;               /* of the instruction in execution at pc_at, for SYNC_PC */
+    uint64_t pc_at;
 };
 
 /* bdc_command - all bytes of a command are in: acts, fills out[] and out_want. Source: reference/s12z.md 1.4, 1.5. */
@@ -54,5 +59,8 @@ uint64_t bdc_cycles_ns(const struct s12z_bdc *b, uint64_t cycles);
 bool bdc_secured(const struct s12z_bdc *b);
 void bdc_set_clock(struct s12z_bdc *b);
 void bdc_acknowledge(struct s12z_bdc *b, bool is_long); /* schedules an ACK pulse */
+void bdc_await_ack(struct s12z_bdc *b);                 /* an ACK is due, nobody knows when (GO_UNTIL) */
+void bdc_idle(struct s12z_bdc *b);                      /* no command under way */
+bool bdc_deaf(const struct s12z_bdc *b);                /* the clock of the serial interface stands still */
 
 #endif

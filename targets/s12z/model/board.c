@@ -129,13 +129,17 @@ static void advance_devices(struct s12z_board *b)
             b->device[k].advance(b->device[k].ctx, b->cpu.cycles);
 }
 
+/* Devices see what passed in one state of the CPU at a time. While it waits or is halted the clock goes on. */
 void board_run_to(struct s12z_board *b, uint64_t cycles)
 {
     while (b->cpu.cycles < cycles) {
+        cpu_wake(&b->cpu);
         uint64_t limit = MIN(cycles, MAX(next_event(b), b->cpu.cycles + 1));
-        cpu_run(&b->cpu, limit);
-        if (b->cpu.state != CPU_RUN && b->cpu.cycles < limit)
-            b->cpu.cycles = limit; /* the clock goes on while the CPU waits or is halted */
+        b->spent_in = b->cpu.state;
+        if (b->cpu.state == CPU_RUN)
+            cpu_run(&b->cpu, limit);
+        else
+            b->cpu.cycles = limit;
         advance_devices(b);
     }
 }
@@ -181,7 +185,7 @@ static int get_pins(struct sim_board *sim, unsigned *value, unsigned *known, str
     struct s12z_board *b = self(sim);
     (void)err;
     *known = BDC_PIN_BKGD | BDC_PIN_RESET | BDC_PIN_VTREF;
-    *value = (bdc_level(b->bdc) ? BDC_PIN_BKGD : 0) | (b->reset_low || fault_is(b, "reset") ? 0 : BDC_PIN_RESET)
+    *value = (bdc_level(b->bdc) ? BDC_PIN_BKGD : 0) | (b->reset_low || fault_is(b, "reset") || fault_is(b, "no-power") ? 0 : BDC_PIN_RESET)
              | (fault_is(b, "no-power") ? 0 : BDC_PIN_VTREF);
     return 0;
 }

@@ -10,7 +10,7 @@
  *   secured            the security byte says secured
  *   pdoclk=half|full   PDOCLK edges per bit: one (default) or two
  *   fault=KIND[@N]     no-power, bkgd-low (stuck), bkgd-high, silent (BDC never answers), reset (asserted), from BDC cycle N on;
- *                      reset-at@N, noise@N (one bit in N received wrong), flash (programming fails), pdo-noise@N */
+ *                      reset-at@N, noise@N (one bit in N received wrong), flash[@N] (programming and erasing fail, from the Nth on), pdo-noise@N */
 #ifndef TARGETS_S12Z_MODEL_BOARD_H
 #define TARGETS_S12Z_MODEL_BOARD_H
 

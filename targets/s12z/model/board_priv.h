@@ -37,6 +37,7 @@ struct s12z_board {
     uint8_t device_at[0x1000]; /* register address -> index + 1; 0: nothing there */
     bool flash_busy, eeprom_busy;
     uint8_t fsec;              /* FSEC: the low two bits are 10 when unsecured; loaded from the security byte by reset */
+    enum cpu_state spent_in;   /* the CPU's state since devices were last advanced */
     uint64_t bus_hz;           /* now; the option's until the program sets the PLL */
     uint8_t mode;              /* MODE register: MODC in bit 7 */
     uint16_t mmcec, mmcccr;    /* MMC error capture */

@@ -278,9 +278,11 @@ static inline void execute(struct s12z_cpu *c, struct cpu_insn *u)
 }
 
 /* Any request ends WAI and STOP, even one that is masked: execution then goes on behind them. */
-static void wake(struct s12z_cpu *c)
+void cpu_wake(struct s12z_cpu *c)
 {
     unsigned level;
+    if (c->state != CPU_WAIT && c->state != CPU_STOP)
+        return;
     if (c->halt_request || (c->irq && intc_pending(board_intc(c->board), 0, &level) >= 0)) {
         c->state = CPU_RUN;
         c->attention = true;
@@ -291,8 +293,6 @@ static void wake(struct s12z_cpu *c)
 void cpu_run(struct s12z_cpu *c, uint64_t until)
 {
     c->until = until;
-    if (c->state == CPU_WAIT || c->state == CPU_STOP)
-        wake(c);
     while (c->cycles < c->until && c->state == CPU_RUN) {
         if (c->attention && !look_up(c))
             continue;

@@ -71,6 +71,9 @@ void cpu_reset(struct s12z_cpu *c, bool special);
 /* cpu_run - until `until` core cycles or the state leaves CPU_RUN; at most one instruction beyond. */
 void cpu_run(struct s12z_cpu *c, uint64_t until);
 
+/* cpu_wake - ends WAI and STOP if a request is there. */
+void cpu_wake(struct s12z_cpu *c);
+
 /* cpu_step - exactly one instruction, whatever is pending (STEP1); state must be CPU_BDM and is so again unless WAI or STOP
  * was executed. */
 void cpu_step(struct s12z_cpu *c);

@@ -24,6 +24,7 @@ extern const struct sh4_trace_blob sh4_trace_blob;
 #define SH4_TRACE_MAGIC 0x50505452u /* first word; the second is the layout version */
 #define SH4_TRACE_BEACON 0x50505442u /* first word of the agent's RAM, if the agent is elsewhere in it: next, where */
 #define SH4_TRACE_PROBE 0x50505450u  /* the same, while code is tried: next two, an address and what was there */
+#define SH4_TRACE_KEPT 0x5050544Bu   /* the program's registers are in the agent's RAM: at H_KEPT, and as the kernel's entry */
 #define SH4_TRACE_RING 0x52494E47u  /* agent, in SDDR: the ring is full */
 #define SH4_TRACE_DRAIN 0x44524E21u /* host, in SDDR before an H-UDI interrupt: the ring, please */
 enum {
@@ -34,7 +35,10 @@ enum {
 };
 
 /* Host's words behind magic and version (offsets from the base): for a later attach. */
-enum { SH4_TRACE_H_PATCHES = 8, SH4_TRACE_H_COUNT = 12, SH4_TRACE_H_VBR = 16, SH4_TRACE_H_IPRC = 20 /* as it was, + 0x10000 */ };
+enum {
+    SH4_TRACE_H_PATCHES = 8, SH4_TRACE_H_COUNT = 12, SH4_TRACE_H_IPRC = 20 /* as it was, + 0x10000 */,
+    SH4_TRACE_H_KEPT = 32 /* to the vector at 0x100: SH4_TRACE_KEPT and a record (trace/lost.c) */
+};
 
 /* Words of the save block: two cache lines, with all that a plain event needs. */
 enum {

@@ -338,7 +338,7 @@ static void board_destroy(struct sim_board *sb)
     struct board *b = board_of(sb);
     sh4_scif_advance(&b->scif, b->cpu.cycle / BOARD_PCLK_DIV);
     sh4_cpu_fini(&b->cpu);
-    board_serial_close(b);
+    sim_serial_close(&b->line);
     free(b->rom);
     free(b->flash);
     free(b->sound);
@@ -372,7 +372,7 @@ static int build_cpu(struct board *b, uint64_t at_cycle, struct err *err)
     sh4_mmu_init(&b->mmu, &b->cpu.ccn);
     b->cpu.mmu = &b->mmu;
     b->cpu.ubc = &b->ubc;
-    sh4_scif_init(&b->scif, b->serial_peer >= 0 ? b->serial_fd : -1, b->serial_fd);
+    sh4_scif_init(&b->scif, sim_serial_can_receive(&b->line) ? b->line.fd : -1, b->line.fd);
     sh4_hudi_init(&b->hudi, &hudi_ops, b);
     b->hudi.private_commands = b->opt.private_commands;
     if (b->opt.fault == FAULT_WRONG_IR)
@@ -405,7 +405,7 @@ static int create(const struct sim_board_type *type, enum sh4_variant variant, c
     b->base.type = type;
     b->log = log;
     b->variant = variant;
-    b->serial_fd = b->serial_peer = -1;
+    sim_serial_init(&b->line);
     b->noise_state = 0x9E3779B97F4A7C15u;
     b->rom = calloc(1, BOARD_ROM_BYTES);
     b->flash = malloc(BOARD_FLASH_BYTES);
@@ -418,7 +418,7 @@ static int create(const struct sim_board_type *type, enum sh4_variant variant, c
     if (ret >= 0)
         ret = board_options_parse(options, &b->opt, err);
     if (ret >= 0)
-        ret = board_serial_open(b, err);
+        ret = sim_serial_open(&b->line, b->opt.serial, b->log, err);
     if (ret >= 0)
         ret = load_rom(b, err);
     if (ret >= 0) {

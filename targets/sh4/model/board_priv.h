@@ -2,6 +2,7 @@
 #ifndef TARGETS_SH4_MODEL_BOARD_PRIV_H
 #define TARGETS_SH4_MODEL_BOARD_PRIV_H
 
+#include "probe/sim_serial.h"
 #include "targets/sh4/model/board.h"
 #include "targets/sh4/model/cpu.h"
 #include "targets/sh4/model/hudi.h"
@@ -76,8 +77,7 @@ struct board {
     uint64_t unknown_regs;                  /* P4 accesses to no register */
     uint32_t unknown_first;
 
-    int serial_fd, serial_peer;
-    char serial_link[128];
+    struct sim_serial line; /* the SCIF's */
     uint64_t noise_state, noise_left;
 };
 
@@ -98,9 +98,6 @@ uint64_t board_devices_next(const struct board *b);
 void board_irq_update(struct board *b);
 /* board_faulty - does this fault show now? Not for noise. */
 bool board_faulty(const struct board *b, enum board_fault fault);
-/* board_serial_open/close - the SCIF's line as the options ask. */
-int board_serial_open(struct board *b, struct err *err);
-void board_serial_close(struct board *b);
 /* bootrom_fill - the built-in start program, in the part's byte order. rom: BOARD_ROM_BYTES bytes. */
 void bootrom_fill(uint8_t *rom, bool big);
 

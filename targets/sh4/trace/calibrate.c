@@ -1,5 +1,5 @@
 /* The residue: what the agent adds to the counters for one event, measured on the target itself by running a
- * loop of calls and returns without and with traps. The program's registers are kept by the debug kernel. */
+ * loop of calls and returns without and with traps. The program's registers are kept meanwhile (lost.c). */
 #include <string.h>
 
 #include "probe/base/bytes.h"
@@ -18,38 +18,6 @@ enum {
     /* From the loop's start to its first call: instructions, and cycles with everything in cache. */
     LEAD_INSNS = 5, LEAD_CYCLES = 14
 };
-
-/* Everything of the halted program the loop disturbs. */
-struct kept {
-    uint32_t save[SH4_SAVE_WORDS], pc, sr, r15, spc, ssr, sgr, trap[3], vbr, dbr;
-    bool own_spc, caught;
-};
-
-static struct kept keep(const struct sh4_target *t)
-{
-    struct kept k = { .pc = t->pc, .sr = t->sr, .r15 = t->r15, .spc = t->spc, .ssr = t->ssr, .sgr = t->sgr,
-                      .vbr = t->prog_vbr, .dbr = t->prog_dbr, .own_spc = t->own_spc, .caught = t->caught };
-    memcpy(k.save, t->save, sizeof k.save);
-    memcpy(k.trap, t->trap, sizeof k.trap);
-    return k;
-}
-
-static void put_back(struct sh4_target *t, const struct kept *k)
-{
-    memcpy(t->save, k->save, sizeof k->save);
-    memcpy(t->trap, k->trap, sizeof k->trap);
-    t->pc = k->pc;
-    t->sr = k->sr;
-    t->r15 = k->r15;
-    t->spc = k->spc;
-    t->ssr = k->ssr;
-    t->sgr = k->sgr;
-    t->prog_vbr = k->vbr;
-    t->prog_dbr = k->dbr;
-    t->own_spc = k->own_spc;
-    t->caught = k->caught;
-    t->trap_lost = true;
-}
 
 /* In the ring behind the loop's own records, on cache lines the agent does not use. */
 static uint32_t tables_at(const struct sh4_trace *tr)
@@ -196,7 +164,7 @@ static int measure(struct sh4_trace *tr, uint32_t d[2][2][2], uint32_t first[2],
 }
 
 /* The cache control register is written by code that runs past the cache. */
-static int set_ccr(struct sh4_target *t, uint32_t value, struct err *err)
+int sh4_trace_set_ccr(struct sh4_target *t, uint32_t value, struct err *err)
 {
     const struct sh4_agent_layout *a = t->layout;
     struct sh4_request req = { .routine = a->op_poke - (uint32_t)a->ref_call,
@@ -255,7 +223,7 @@ static int calibrate_both(struct sh4_trace *tr, struct err *err)
     ret = calibrate(tr, cached, err);
     if (ret < 0 || cached)
         return ret;
-    ret = set_ccr(t, REG_MASK(SH4_CCR_OCE) | REG_MASK(SH4_CCR_CB) | REG_MASK(SH4_CCR_OCI) | REG_MASK(SH4_CCR_ICE) |
+    ret = sh4_trace_set_ccr(t, REG_MASK(SH4_CCR_OCE) | REG_MASK(SH4_CCR_CB) | REG_MASK(SH4_CCR_OCI) | REG_MASK(SH4_CCR_ICE) |
                          REG_MASK(SH4_CCR_ICI), err);
     if (ret < 0)
         return ret;
@@ -265,23 +233,25 @@ static int calibrate_both(struct sh4_trace *tr, struct err *err)
     if (back == 0)
         back = sh4_agent_sync_caches(t, tables_at(tr), TABLES, &own);
     if (back == 0)
-        back = set_ccr(t, ccr, &own);
+        back = sh4_trace_set_ccr(t, ccr, &own);
     return ret < 0 || back == 0 ? ret : err_set(err, own.code, own.hint, "%s", own.what);
 }
 
 int sh4_trace_calibrate(struct sh4_trace *tr, struct err *err)
 {
-    struct sh4_target *t = tr->t;
-    struct kept k = keep(t);
     struct err own = { .code = ERR_OK };
-    int ret = write_tables(tr, err);
+    int ret = sh4_trace_keep(tr, err);
+    if (ret < 0)
+        return err_prefix(err, ret, "trace calibration");
+    ret = write_tables(tr, err);
     if (ret == 0)
         ret = use_tables(tr, true, err);
     if (ret == 0)
         ret = calibrate_both(tr, err);
     if (use_tables(tr, false, &own) < 0 && ret == 0)
         ret = err_set(err, own.code, own.hint, "%s", own.what);
-    put_back(t, &k);
+    if (sh4_trace_put_back(tr, &own) < 0 && ret == 0)
+        ret = err_set(err, own.code, own.hint, "%s", own.what);
     if (ret == 0)
         ret = reset_ring(tr, err);
     return ret < 0 ? err_prefix(err, ret, "trace calibration") : 0;

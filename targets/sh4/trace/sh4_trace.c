@@ -20,19 +20,37 @@ enum {
     INTERRUPT_PRIORITY = 15,
     RAM_REST = 32 << 10,  /* agent, stubs, the ring's least */
     RAM_STEP = 16 << 10,
-    RAM_MOST = 2 << 20
+    RAM_MOST = 2 << 20,
+    NOTE = 32
 };
-#define RAM_TOP 0x0CF00000u /* 1 MB below the end of the Dreamcast's 16 MB */
 #define DEFAULT_SHINOBI "_sbInterrupt" /* nothing public names the library's routine: an assumption */
 
 static uint64_t now(struct sh4_target *t) { return t->link.jtag->now_ns(t->probe); }
 
 /* ---- queue ---- */
 
+static void put_last(struct sh4_trace *tr, const struct event *e)
+{
+    tr->queue[(tr->head + tr->count++) % TRACE_QUEUE_MOST] = *e;
+}
+
 void sh4_trace_push(struct sh4_trace *tr, const struct event *e)
 {
-    if (tr->count < TRACE_QUEUE)
-        tr->queue[(tr->head + tr->count++) % TRACE_QUEUE] = *e;
+    if (tr->count + 2 > TRACE_QUEUE_MOST) {
+        tr->dropped++;
+        tr->lost++;
+        return;
+    }
+    if (tr->dropped) {
+        struct event lost = *e;
+        lost.kind = EVENT_LOST;
+        lost.cause = EVENT_CAUSE_HOST_QUEUE;
+        lost.amount = tr->dropped;
+        lost.flags &= EVENT_HAS_C1 | EVENT_HAS_C2;
+        tr->dropped = 0;
+        put_last(tr, &lost);
+    }
+    put_last(tr, e);
 }
 
 static void note_event(struct sh4_trace *tr, enum event_kind kind, uint32_t pc, enum event_cause cause, uint64_t amount)
@@ -51,8 +69,8 @@ static void note_event(struct sh4_trace *tr, enum event_kind kind, uint32_t pc, 
  * loss is told before it: else what passed meanwhile would count for the function before the gap. */
 static void note_lost(struct sh4_trace *tr, uint32_t lost)
 {
-    struct event *last = tr->count ? &tr->queue[(tr->head + tr->count - 1) % TRACE_QUEUE] : NULL;
-    const struct event *before = tr->count > 1 ? &tr->queue[(tr->head + tr->count - 2) % TRACE_QUEUE] : NULL;
+    struct event *last = tr->count ? &tr->queue[(tr->head + tr->count - 1) % TRACE_QUEUE_MOST] : NULL;
+    const struct event *before = tr->count > 1 ? &tr->queue[(tr->head + tr->count - 2) % TRACE_QUEUE_MOST] : NULL;
     if (!last || !before || last->kind != EVENT_TIMESTAMP) {
         note_event(tr, EVENT_LOST, 0, EVENT_CAUSE_RING_FULL, lost);
         return;
@@ -238,9 +256,11 @@ static int serve(struct sh4_trace *tr, struct err *err)
     return 0;
 }
 
+/* An agent that waits with a full ring takes no interrupt, and a break would cost the program its SPC: when the program
+ * shall halt, its ring is read whether the caller keeps up or not. */
 static bool room(const struct sh4_trace *tr)
 {
-    return tr->count + (tr->plan.ring_bytes + SH4_TRACE_RESERVE) / 4 + 16 < TRACE_QUEUE;
+    return tr->t->halt_wanted || tr->count + (tr->plan.ring_bytes + SH4_TRACE_RESERVE) / 4 + 16 < TRACE_QUEUE;
 }
 
 /* Hook of the driver: looks for the agent. While the queue has no room the program waits with its ring full. */
@@ -303,8 +323,8 @@ static int trace_poll(struct target *target, struct event *out, size_t cap, uint
     }
     size_t n = MIN(cap, tr->count);
     for (size_t i = 0; i < n; i++)
-        out[i] = tr->queue[(tr->head + i) % TRACE_QUEUE];
-    tr->head = (tr->head + n) % TRACE_QUEUE;
+        out[i] = tr->queue[(tr->head + i) % TRACE_QUEUE_MOST];
+    tr->head = (tr->head + n) % TRACE_QUEUE_MOST;
     tr->count -= n;
     return (int)n;
 }
@@ -569,12 +589,13 @@ static bool ram_free(const struct sh4_trace *tr, uint32_t at, uint32_t bytes)
 static void larger_ram(struct sh4_trace *tr)
 {
     struct sh4_target *t = tr->t;
-    uint32_t need = ram_wanted(&tr->sites), at = (RAM_TOP - need) & 0x1FFFFFFF;
+    uint32_t need = ram_wanted(&tr->sites), at = (SH4_TRACE_RAM_TOP - need) & 0x1FFFFFFF;
     bool chosen = tr->cfg.ram_bytes || t->opt.agent_ram != SH4_AGENT_RAM_DEFAULT || t->opt.agent_ram_bytes != SH4_AGENT_RAM_BYTES;
     if (chosen || need <= SH4_AGENT_RAM_BYTES || need > RAM_MOST || !ram_free(tr, at, need))
         return;
+    tr->larger = true;
     tr->cfg.ram_base = at | 0x80000000;
-    tr->cfg.ram_bytes = need;
+    tr->cfg.ram_bytes = need - NOTE; /* for the next session, should this one be lost */
 }
 
 static void agent_ram(const struct sh4_trace *tr, uint32_t *at, uint32_t *bytes)
@@ -582,13 +603,7 @@ static void agent_ram(const struct sh4_trace *tr, uint32_t *at, uint32_t *bytes)
     const struct sh4_target *t = tr->t;
     *at = tr->cfg.ram_bytes ? (uint32_t)tr->cfg.ram_base : t->opt.agent_ram;
     *bytes = tr->cfg.ram_bytes ? tr->cfg.ram_bytes : t->opt.agent_ram_bytes;
-    *at = (*at & 0x1FFFFFFF) | 0x80000000;
-    /* A resident kernel in the same RAM stays. */
-    uint32_t kernel_end = (t->agent_base + t->layout->kern_end + 256 + 31) & ~31u;
-    if (t->layout == &sh4_agent_ram && t->agent_base >= *at && kernel_end < *at + *bytes) {
-        *bytes -= kernel_end - *at;
-        *at = kernel_end;
-    }
+    sh4_trace_usable_ram(t, at, bytes);
 }
 
 static bool find_filter(const struct trace_config *cfg, uint32_t *at)
@@ -612,7 +627,6 @@ static int make_plan(struct sh4_trace *tr, struct err *err)
     rq.has_filter = find_filter(&tr->cfg, &rq.filter);
     for (size_t i = 0; i < tr->cfg.nstops; i++)
         stops[i] = (uint32_t)tr->cfg.stops[i];
-    larger_ram(tr);
     agent_ram(tr, &rq.ram, &rq.ram_bytes);
     int ret = calls_struct(&tr->cfg, &rq.calls_struct, err);
     if (ret == 0)
@@ -658,6 +672,7 @@ static int arm_counters(struct sh4_trace *tr, struct err *err)
 static int enable_interrupt(struct sh4_trace *tr, struct err *err)
 {
     int ret = sh4_agent_peek(tr->t, SH4_IPRC, 2, &tr->iprc, err);
+    tr->iprc_known = ret == 0;
     uint32_t kept = (tr->iprc & 0xFFFF) | 0x10000; /* for an attach after this session was lost */
     if (ret == 0)
         ret = sh4_trace_put(tr, SH4_TRACE_H_IPRC, &kept, 1, err);
@@ -726,7 +741,7 @@ static int start_state(struct sh4_trace *tr, bool active, struct err *err)
 static int init_state(struct sh4_trace *tr, struct err *err)
 {
     tr->mark = calloc(tr->plan.npatches ? tr->plan.npatches : 1, sizeof *tr->mark);
-    tr->queue = malloc(TRACE_QUEUE * sizeof *tr->queue);
+    tr->queue = malloc(TRACE_QUEUE_MOST * sizeof *tr->queue);
     tr->words = malloc(TRACE_MAX_RING_WORDS * sizeof *tr->words);
     tr->dec = (struct sh4_trace_decoder){ .plan = &tr->plan, .code = { tr->cfg.counter[0], tr->cfg.counter[1] },
                                           .has_vbr = true, .vbr = tr->t->prog_vbr };
@@ -743,11 +758,13 @@ static int arm_halted(struct sh4_trace *tr, struct err *err)
     if (ret >= 0)
         ret = leave_stub(t, t->opt.agent_ram, t->opt.agent_ram_bytes, err);
     if (ret >= 0)
-        ret = leave_stub(t, RAM_TOP - RAM_MOST, RAM_MOST, err); /* where larger_ram() puts them */
+        ret = leave_stub(t, SH4_TRACE_RAM_TOP - RAM_MOST, RAM_MOST, err); /* where larger_ram() puts them */
     if (ret >= 0)
         ret = compare_image(t, tr->cfg.image, err);
     if (ret == 0)
         ret = find_sites(tr, err);
+    if (ret == 0)
+        larger_ram(tr);
     if (ret == 0)
         ret = sh4_trace_find_rom(tr, err);
     if (ret == 0)
@@ -756,6 +773,8 @@ static int arm_halted(struct sh4_trace *tr, struct err *err)
         ret = init_state(tr, err);
     if (ret == 0)
         ret = write_agent(tr, err);
+    if (ret == 0)
+        ret = sh4_trace_beacon(tr, true, err);
     if (ret == 0)
         ret = arm_counters(tr, err);
     if (ret < 0)
@@ -768,8 +787,6 @@ static int arm_halted(struct sh4_trace *tr, struct err *err)
         ret = start_state(tr, !tr->cfg.has_start, err);
     if (ret == 0)
         ret = enable_interrupt(tr, err);
-    if (ret == 0)
-        ret = sh4_trace_beacon(tr, true, err);
     if (ret == 0)
         ret = sh4_trace_patch_all(tr, true, err);
     if (ret == 0)
@@ -802,12 +819,13 @@ static void on_close(struct sh4_target *t)
 /* Takes our vectors and patches out of a halted target. */
 static int undo(struct sh4_trace *tr, struct err *err)
 {
-    uint32_t zero = 0;
     int ret = sh4_trace_patch_all(tr, false, err);
-    if (ret == 0)
+    if (ret == 0 && tr->iprc_known)
         ret = sh4_agent_poke(tr->t, SH4_IPRC, 2, tr->iprc, err);
     if (ret == 0)
-        ret = sh4_trace_put(tr, 0, &zero, 1, err);
+        ret = sh4_trace_release_vectors(tr->t, err);
+    if (ret == 0)
+        ret = sh4_agent_poke(tr->t, tr->plan.base, 4, 0, err);
     if (ret == 0)
         ret = sh4_trace_beacon(tr, false, err);
     set_hooks(tr, false);

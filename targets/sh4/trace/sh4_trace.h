@@ -8,9 +8,12 @@
 #include "targets/sh4/trace/sites.h"
 
 enum {
-    TRACE_QUEUE = 1 << 16,      /* most events waiting for the caller */
-    TRACE_MAX_RING_WORDS = 1 << 16
+    TRACE_QUEUE = 1 << 16,      /* events waiting for the caller before the program has to wait */
+    TRACE_QUEUE_MOST = 4 * TRACE_QUEUE, /* a halt is not put off: what the rings hold then comes on top */
+    TRACE_MAX_RING_WORDS = 1 << 16,
+    SH4_TRACE_KEPT_WORDS = 51   /* lost.c */
 };
+#define SH4_TRACE_RAM_TOP 0x0CF00000u /* where RAM for larger programs ends: 1 MB below the end of the Dreamcast's 16 MB */
 
 /* What the host knows of one patch beyond the plan. */
 struct sh4_trace_mark {
@@ -31,15 +34,19 @@ struct sh4_trace {
     int8_t step_cached;          /* which cost of a stop the agent has: 0, 1, -1 none yet */
     int32_t step_cost[2][2];     /* of a stop in stepped code: by caches off and on, then counter */
     uint32_t stepped;            /* site being stepped over by the user, | 1; 0 none */
+    bool larger;                 /* the RAM below SH4_TRACE_RAM_TOP was chosen */
+    uint32_t kept[SH4_TRACE_KEPT_WORDS]; /* the program while calibration runs in its place */
     bool evidence;               /* SR.BL at entry was taken for clear because the program runs that way */
 
-    struct event *queue;         /* TRACE_QUEUE, a ring */
+    struct event *queue;         /* TRACE_QUEUE_MOST, a ring */
     size_t head, count;
+    uint64_t dropped;            /* events that found no room in it since the last that did */
     uint32_t *words;             /* one drain */
 
     bool icache_enabled;         /* at the last drain that brought something */
     int32_t residue16[2][2], first[2][2]; /* by caches off and on, then counter */
     uint32_t iprc;               /* as it was before arming */
+    bool iprc_known;
     uint64_t counter_last;       /* 48-bit C1 at the last drain, raw */
     uint64_t raw_c1;             /* raw C1 since arming, agent included */
     uint64_t last_drain_ns, last_ask_ns;
@@ -76,8 +83,20 @@ int sh4_trace_step_resumed(struct sh4_trace *tr, struct err *err);
 int sh4_trace_step_cost(struct sh4_trace *tr, bool cached, struct err *err);
 /* Calibration: every return of its loop is stepped from now on, or no longer. */
 int sh4_trace_step_loop(struct sh4_trace *tr, bool on, struct err *err);
-/* For an attach after this session was lost: the start of the RAM given to the agent says where it is. (patch.c) */
+/* ---- for an attach after this session was lost (lost.c) ---- */
+/* What of [at, at + bytes) the trace may use: its P1 address, less a resident kernel in it. */
+void sh4_trace_usable_ram(const struct sh4_target *t, uint32_t *at, uint32_t *bytes);
+/* 32 bytes at a place the next session looks at, in RAM the agent may use. */
+uint32_t sh4_trace_note_at(const struct sh4_trace *tr);
+/* A note there says where the agent is. */
 int sh4_trace_beacon(struct sh4_trace *tr, bool on, struct err *err);
+/* The halted program's VBR and DBR go to the save area, before the agent's RAM stops telling that they were replaced. */
+int sh4_trace_release_vectors(struct sh4_target *t, struct err *err);
+/* The halted program's registers into the agent's RAM, while others are to run; and back from tr->kept. */
+int sh4_trace_keep(struct sh4_trace *tr, struct err *err);
+int sh4_trace_put_back(struct sh4_trace *tr, struct err *err);
+/* CCR, by code that runs past the cache. (calibrate.c) */
+int sh4_trace_set_ccr(struct sh4_target *t, uint32_t value, struct err *err);
 /* Makes patches and the user's breakpoints agree before the program runs on. */
 int sh4_trace_reconcile(struct sh4_trace *tr, struct err *err);
 

@@ -11,13 +11,16 @@ enum { PHYS = 0x1FFFFFFF, INSN_BREAK = 0x14 /* BBRA: instruction fetch, any size
 
 /* Writes a halfword past the caches and puts it back: 1 if it held. A note in the agent's RAM lets the next attach put
  * it back if the wire is cut in between. */
-static int holds(struct sh4_target *t, uint32_t addr, struct err *err)
+static int holds(struct sh4_trace *tr, uint32_t addr, struct err *err)
 {
+    struct sh4_target *t = tr->t;
     uint32_t at = (addr & PHYS) | 0xA0000000, was, seen;
     int ret = sh4_agent_peek(t, at, 2, &was, err);
-    uint32_t note[3] = { SH4_TRACE_PROBE, at, was & 0xFFFF }, zero = 0, ram = t->opt.agent_ram & ~31u;
+    uint32_t note[2] = { at, was & 0xFFFF }, ram = sh4_trace_note_at(tr);
     if (ret == 0)
-        ret = sh4_agent_write(t, ram, 4, note, ARRAY_LEN(note), err);
+        ret = sh4_agent_write(t, ram + 4, 4, note, ARRAY_LEN(note), err);
+    if (ret == 0) /* alone: a block may be cut in the middle */
+        ret = sh4_agent_poke(t, ram, 4, SH4_TRACE_PROBE, err);
     uint32_t other = (was & 0xFFFF) == SH4_TRACE_TRAP ? 0x0009 : SH4_TRACE_TRAP;
     if (ret == 0)
         ret = sh4_agent_poke(t, at, 2, other, err);
@@ -26,18 +29,18 @@ static int holds(struct sh4_target *t, uint32_t addr, struct err *err)
     if (ret == 0)
         ret = sh4_agent_poke(t, at, 2, was & 0xFFFF, err);
     if (ret == 0)
-        ret = sh4_agent_write(t, ram, 4, &zero, 1, err);
+        ret = sh4_agent_poke(t, ram, 4, 0, err);
     return ret < 0 ? ret : (seen & 0xFFFF) == other;
 }
 
 /* First, middle and last place of a section; a section in two kinds of memory is taken for RAM, and places that do
  * not take the patch are found when all are in. */
-static int section_is_rom(struct sh4_target *t, const struct image_section *s, struct err *err)
+static int section_is_rom(struct sh4_trace *tr, const struct image_section *s, struct err *err)
 {
     uint32_t addr = (uint32_t)s->addr, last = (uint32_t)(s->size - 2) & ~1u;
     int held = 0;
     for (uint32_t i = 0; i < PROBES; i++) {
-        int ret = holds(t, (addr + 1) / 2 * 2 + (last / (PROBES - 1) * i & ~1u), err);
+        int ret = holds(tr, (addr + 1) / 2 * 2 + (last / (PROBES - 1) * i & ~1u), err);
         if (ret < 0)
             return ret;
         held += ret;
@@ -70,7 +73,7 @@ int sh4_trace_find_rom(struct sh4_trace *tr, struct err *err)
     for (size_t i = 0; ret >= 0 && i < im->nsections; i++) {
         const struct image_section *s = &im->sections[i];
         bool translated = mmucr & 1 && s->addr >> 30 != 2; /* who knows what is there: reported as such */
-        if (!s->code || !s->data || s->size < 2 || translated || (ret = section_is_rom(tr->t, s, err)) <= 0)
+        if (!s->code || !s->data || s->size < 2 || translated || (ret = section_is_rom(tr, s, err)) <= 0)
             continue;
         ret = refuse_points(tr, s, err);
         for (size_t k = 0; ret == 0 && k < tr->sites.nsites; k++)

@@ -1,0 +1,303 @@
+/* Sessions that are lost: what each one leaves in the agent's RAM so that the next can undo it, and the undoing. Whatever
+ * the wire was cut in: the program runs on exactly where it was, with its own code, vectors and registers. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "probe/base/util.h"
+#include "targets/sh4/agent/trace_blob.h"
+#include "targets/sh4/regs.h"
+#include "targets/sh4/trace/sh4_trace.h"
+
+enum { NOTE_BYTES = 32, PHYS = 0x1FFFFFFF };
+#define LARGER_NOTE ((SH4_TRACE_RAM_TOP - NOTE_BYTES) | 0x80000000u)
+
+/* ---- where notes are ---- */
+
+void sh4_trace_usable_ram(const struct sh4_target *t, uint32_t *at, uint32_t *bytes)
+{
+    *at = (*at & PHYS) | 0x80000000;
+    /* A resident kernel in the same RAM stays. */
+    uint32_t kernel_end = (t->agent_base + t->layout->kern_end + 256 + 31) & ~31u;
+    if (t->layout == &sh4_agent_ram && t->agent_base >= *at && kernel_end < *at + *bytes) {
+        *bytes -= kernel_end - *at;
+        *at = kernel_end;
+    }
+}
+
+static uint32_t note_in(const struct sh4_target *t, uint32_t at, uint32_t bytes)
+{
+    sh4_trace_usable_ram(t, &at, &bytes);
+    return (at + NOTE_BYTES - 1) & ~(uint32_t)(NOTE_BYTES - 1);
+}
+
+uint32_t sh4_trace_note_at(const struct sh4_trace *tr)
+{
+    const struct sh4_target *t = tr->t;
+    if (tr->larger)
+        return LARGER_NOTE;
+    return tr->cfg.ram_bytes ? note_in(t, (uint32_t)tr->cfg.ram_base, tr->cfg.ram_bytes)
+                             : note_in(t, t->opt.agent_ram, t->opt.agent_ram_bytes);
+}
+
+int sh4_trace_beacon(struct sh4_trace *tr, bool on, struct err *err)
+{
+    uint32_t at = sh4_trace_note_at(tr);
+    if (tr->plan.base == at)
+        return 0; /* the agent itself is there */
+    int ret = sh4_agent_poke(tr->t, at + 4, 4, tr->plan.base, err);
+    if (ret == 0) /* each store whole or not at all, this one last */
+        ret = sh4_agent_poke(tr->t, at, 4, on ? SH4_TRACE_BEACON : 0, err);
+    return ret < 0 ? ret : sh4_agent_sync_caches(tr->t, at, NOTE_BYTES, err);
+}
+
+/* ---- patches and vectors ---- */
+
+/* The agent of a lost session says where its list is: pairs of address and (TRAPA << 16 | original). */
+static int undo_list(struct sh4_target *t, uint32_t list, uint32_t count, struct err *err)
+{
+    uint32_t *pair = malloc((count ? count : 1) * 8), lo = UINT32_MAX, hi = 0;
+    int ret = pair ? sh4_agent_read(t, list, 4, pair, 2 * (size_t)count, err) : -ERR_NOMEM;
+    for (uint32_t i = 0; ret == 0 && i < count; i++) {
+        uint32_t addr = pair[2 * i], now;
+        uint16_t orig = (uint16_t)pair[2 * i + 1];
+        if (pair[2 * i + 1] >> 16 != SH4_TRACE_TRAP || addr & 1)
+            continue;
+        lo = MIN(lo, addr & ~31u);
+        hi = MAX(hi, addr + 2);
+        ret = sh4_agent_peek(t, addr, 2, &now, err);
+        if (ret == 0 && (now & 0xFFFF) == SH4_TRACE_TRAP)
+            ret = sh4_agent_write_code(t, addr, &orig, 1, err);
+    }
+    free(pair);
+    /* Cut between the stores and the sweep over the caches: the old instructions may be where no fetch sees them. */
+    return ret == 0 && lo < hi ? sh4_agent_sync_caches(t, lo, hi - lo, err) : ret;
+}
+
+static int undo_at(struct sh4_target *t, uint32_t base, struct err *err)
+{
+    uint32_t head[6], vbr = base, zero = 0;
+    enum { MOST = 0x8000 };
+    int ret = sh4_agent_read(t, base, 4, head, ARRAY_LEN(head), err);
+    if (ret < 0)
+        return ret;
+    if (head[0] != SH4_TRACE_MAGIC || head[1] != SH4_TRACE_VERSION || head[3] > MOST)
+        return 0;
+    ret = undo_list(t, head[2], head[3], err);
+    if (ret == 0 && t->prog_vbr == vbr) /* its vectors are still installed: the program's own are in DBR */
+        t->prog_vbr = t->save[SH4_SAVE_DBR];
+    t->prog_ubc = (struct sh4_ubc_regs){ .taken = false }; /* channel A stepped ROM for the session that was lost */
+    if (ret == 0 && head[5] >> 16 == 1) /* else a halt's interrupt still pending would reach the program */
+        ret = sh4_agent_poke(t, SH4_IPRC, 2, head[5] & 0xFFFF, err);
+    if (ret == 0)
+        ret = sh4_trace_release_vectors(t, err); /* the next session can no longer tell */
+    if (ret == 0)
+        ret = sh4_agent_poke(t, base, 4, zero, err);
+    return ret < 0 ? ret : 1;
+}
+
+/* The save area as it is when the program runs without us. VBR before DBR: cut in between, VBR is right already. */
+int sh4_trace_release_vectors(struct sh4_target *t, struct err *err)
+{
+    const uint32_t save = t->agent_base + t->layout->save_area;
+    int ret = sh4_agent_poke(t, save + 4 * SH4_SAVE_VBR, 4, t->prog_vbr, err);
+    if (ret == 0)
+        ret = sh4_agent_poke(t, save + 4 * SH4_SAVE_DBR, 4, t->prog_dbr, err);
+    if (ret < 0)
+        return ret;
+    t->save[SH4_SAVE_VBR] = t->save_seen[SH4_SAVE_VBR] = t->prog_vbr;
+    t->save[SH4_SAVE_DBR] = t->save_seen[SH4_SAVE_DBR] = t->prog_dbr;
+    return 0;
+}
+
+/* Patches may be in, or still in, although VBR is not the agent's: the wire was cut while arming or disarming. */
+static int clean_by_note(struct sh4_target *t, uint32_t at, struct err *err)
+{
+    uint32_t words[3] = { 0, 0, 0 };
+    if (sh4_agent_read(t, at, 4, words, 3, NULL) < 0)
+        return 0; /* no RAM there */
+    if (words[0] == SH4_TRACE_MAGIC)
+        return undo_at(t, at, err);
+    int ret = 0;
+    if (words[0] == SH4_TRACE_PROBE && words[1] >> 29 == 5 && words[1] % 2 == 0 && words[2] >> 16 == 0)
+        ret = sh4_agent_poke(t, words[1], 2, words[2], err);
+    else if (words[0] == SH4_TRACE_BEACON && words[1] % NOTE_BYTES == 0 && words[1] >> 30 == 2)
+        ret = undo_at(t, words[1], err);
+    else
+        return 0;
+    return ret < 0 ? ret : sh4_agent_poke(t, at, 4, 0, err);
+}
+
+int sh4_trace_clean_leftovers(struct sh4_target *t, bool search, struct err *err)
+{
+    uint32_t lo = t->opt.agent_ram & ~31u, vbr = t->prog_vbr;
+    enum { STEP = 32, SPAN = 16384 };
+    uint32_t words[SPAN / 4];
+    uint32_t span = MIN((uint32_t)SPAN, t->opt.agent_ram_bytes);
+    if (vbr >> 30 == 2 && (vbr & 31) == 0) { /* most likely the session's VBR itself */
+        uint32_t magic = 0;
+        if (sh4_agent_peek(t, vbr, 4, &magic, NULL) == 0 && magic == SH4_TRACE_MAGIC)
+            return undo_at(t, vbr, err);
+    }
+    if (!search) {
+        int ret = clean_by_note(t, note_in(t, t->opt.agent_ram, t->opt.agent_ram_bytes), err);
+        return ret ? ret : clean_by_note(t, LARGER_NOTE, err);
+    }
+    int ret = sh4_agent_read(t, lo, 4, words, span / 4, err);
+    for (uint32_t off = 0; ret == 0 && off < span; off += STEP)
+        if (words[off / 4] == SH4_TRACE_MAGIC)
+            ret = undo_at(t, lo + off, err);
+    return ret;
+}
+
+/* ---- registers ---- */
+
+int sh4_trace_adopt(struct sh4_target *t, struct err *err)
+{
+    uint32_t base = t->save[SH4_SAVE_VBR], words[16], ext[16];
+    uint32_t magic = 0;
+    int ret = sh4_agent_peek(t, base, 4, &magic, err);
+    if (ret < 0 || magic != SH4_TRACE_MAGIC)
+        return ret;
+    ret = sh4_agent_read(t, base + sh4_trace_blob.save, 4, words, ARRAY_LEN(words), err);
+    if (ret == 0)
+        ret = sh4_agent_read(t, base + sh4_trace_blob.ext, 4, ext, ARRAY_LEN(ext), err);
+    if (ret < 0)
+        return ret;
+    for (unsigned i = 0; i < 4; i++) /* the others are as they were */
+        *sh4_reg_bank(t, 1, i) = words[SH4_TRACE_S_R0 + i];
+    t->pc = t->spc = ext[SH4_TRACE_X_SPC];
+    t->sr = t->ssr = ext[SH4_TRACE_X_SPC + 1];
+    t->r15 = t->sgr = ext[SH4_TRACE_X_SPC + 2];
+    t->prog_vbr = t->save[SH4_SAVE_DBR];
+    ret = undo_at(t, base, err);
+    return ret < 0 ? ret : 0;
+}
+
+/* The halted program as one record. Calibration runs on the CPU in its place: were the wire cut then, nobody else knew.
+ * Behind the save area: TRA, EXPEVT, INTEVT, then SPC, SSR, SGR if they are its own, which of these hold, and CCR. */
+enum { K_SAVE, K_TRAP = SH4_SAVE_WORDS, K_SPC = K_TRAP + 3, K_SSR, K_SGR, K_OWN, K_CCR, K_WORDS };
+_Static_assert(SH4_TRACE_H_KEPT + 4 + 4 * K_WORDS <= 0x100, "the record reaches the agent's vector");
+_Static_assert((int)K_WORDS == (int)SH4_TRACE_KEPT_WORDS, "the record's size");
+
+static void state_to_record(const struct sh4_target *t, uint32_t ccr, uint32_t *k)
+{
+    memcpy(k + K_SAVE, t->save, sizeof t->save);
+    memcpy(k + K_TRAP, t->trap, sizeof t->trap);
+    k[K_SAVE + SH4_SAVE_KIND] = SH4_ENTRY_ASE; /* how it came to be halted has been seen to */
+    k[K_SAVE + SH4_SAVE_SPC] = t->pc;
+    k[K_SAVE + SH4_SAVE_SSR] = t->sr;
+    k[K_SAVE + SH4_SAVE_R15] = t->r15;
+    k[K_SAVE + SH4_SAVE_VBR] = t->prog_vbr;
+    k[K_SAVE + SH4_SAVE_DBR] = t->prog_dbr;
+    k[K_SPC] = t->spc;
+    k[K_SSR] = t->ssr;
+    k[K_SGR] = t->sgr;
+    k[K_OWN] = (t->own_spc ? 1 : 0) | (t->caught ? 2 : 0);
+    k[K_CCR] = ccr;
+}
+
+static void record_to_state(struct sh4_target *t, const uint32_t *k)
+{
+    memcpy(t->save, k + K_SAVE, sizeof t->save);
+    memcpy(t->trap, k + K_TRAP, sizeof t->trap);
+    t->pc = t->save[SH4_SAVE_SPC];
+    t->sr = t->save[SH4_SAVE_SSR];
+    t->r15 = t->save[SH4_SAVE_R15];
+    t->prog_vbr = t->save[SH4_SAVE_VBR];
+    t->prog_dbr = t->save[SH4_SAVE_DBR];
+    t->spc = k[K_SPC];
+    t->ssr = k[K_SSR];
+    t->sgr = k[K_SGR];
+    t->own_spc = k[K_OWN] & 1;
+    t->caught = k[K_OWN] >> 1 & 1;
+    t->trap_lost = true;
+}
+
+static int entry_is(struct sh4_target *t, uint32_t kind, struct err *err)
+{
+    t->save[SH4_SAVE_KIND] = t->save_seen[SH4_SAVE_KIND] = kind;
+    return sh4_agent_poke(t, t->agent_base + t->layout->save_area + 4 * SH4_SAVE_KIND, 4, kind, err);
+}
+
+int sh4_trace_keep(struct sh4_trace *tr, struct err *err)
+{
+    struct sh4_target *t = tr->t;
+    const uint32_t at = tr->plan.base + SH4_TRACE_H_KEPT;
+    uint32_t ccr;
+    int ret = sh4_agent_peek(t, SH4_CCR, 4, &ccr, err);
+    if (ret < 0)
+        return ret;
+    state_to_record(t, ccr, tr->kept);
+    ret = sh4_agent_poke(t, at, 4, 0, err);
+    if (ret == 0)
+        ret = sh4_agent_write(t, at + 4, 4, tr->kept, K_WORDS, err);
+    if (ret == 0) /* valid as long as the kernel says so, or stands where the loop is */
+        ret = entry_is(t, SH4_TRACE_KEPT, err);
+    return ret < 0 ? ret : sh4_agent_poke(t, at, 4, SH4_TRACE_KEPT, err);
+}
+
+/* The record holds until the last word is in the save area again. */
+static int restore(struct sh4_target *t, const uint32_t *k, uint32_t base, struct err *err)
+{
+    int ret = entry_is(t, SH4_TRACE_KEPT, err);
+    record_to_state(t, k);
+    t->save[SH4_SAVE_KIND] = SH4_TRACE_KEPT;
+    if (ret == 0)
+        ret = sh4_regs_store(t, err);
+    if (ret == 0)
+        ret = sh4_agent_poke(t, base + SH4_TRACE_H_KEPT, 4, 0, err);
+    return ret < 0 ? ret : entry_is(t, SH4_ENTRY_ASE, err);
+}
+
+int sh4_trace_put_back(struct sh4_trace *tr, struct err *err)
+{
+    return restore(tr->t, tr->kept, tr->plan.base, err);
+}
+
+/* The caches as the program had them: switched on for the measurement only, they may hold what memory does not. */
+static int recall_caches(struct sh4_target *t, uint32_t base, uint32_t ccr, struct err *err)
+{
+    enum { SPAN = 64 << 10 };
+    uint32_t now;
+    int ret = sh4_agent_peek(t, SH4_CCR, 4, &now, err);
+    if (ret < 0 || now == ccr)
+        return ret;
+    ret = sh4_agent_sync_caches(t, base, SPAN, err);
+    return ret < 0 ? ret : sh4_trace_set_ccr(t, ccr, err);
+}
+
+static int recall_at(struct sh4_target *t, uint32_t base, struct err *err)
+{
+    uint32_t mark[2], k[K_WORDS], at = base + SH4_TRACE_H_KEPT;
+    bool ours = t->save[SH4_SAVE_KIND] == SH4_TRACE_KEPT || t->save[SH4_SAVE_SPC] - base < sh4_trace_blob.size;
+    int ret = sh4_agent_read(t, base, 4, mark, 2, err);
+    if (ret < 0 || mark[0] != SH4_TRACE_MAGIC || mark[1] != SH4_TRACE_VERSION)
+        return ret;
+    ret = sh4_agent_peek(t, at, 4, &mark[0], err);
+    if (ret < 0 || mark[0] != SH4_TRACE_KEPT)
+        return ret;
+    ret = ours ? sh4_agent_read(t, at + 4, 4, k, K_WORDS, err) : 0; /* else of a program that is long gone */
+    if (ret == 0 && ours)
+        ret = recall_caches(t, base, k[K_CCR], err);
+    if (ret < 0)
+        return ret;
+    return ours ? restore(t, k, base, err) : sh4_agent_poke(t, at, 4, 0, err);
+}
+
+int sh4_trace_recall(struct sh4_target *t, struct err *err)
+{
+    const uint32_t note[] = { note_in(t, t->opt.agent_ram, t->opt.agent_ram_bytes), LARGER_NOTE };
+    uint32_t vbr = t->save[SH4_SAVE_VBR], words[2];
+    int ret = 0;
+    if (vbr >> 30 == 2 && vbr % NOTE_BYTES == 0 && sh4_agent_read(t, vbr, 4, words, 1, NULL) == 0 && words[0] == SH4_TRACE_MAGIC)
+        return recall_at(t, vbr, err);
+    for (size_t i = 0; ret == 0 && i < ARRAY_LEN(note); i++) {
+        if (sh4_agent_read(t, note[i], 4, words, 2, NULL) < 0)
+            continue;
+        if (words[0] == SH4_TRACE_MAGIC)
+            ret = recall_at(t, note[i], err);
+        else if (words[0] == SH4_TRACE_BEACON && words[1] % NOTE_BYTES == 0 && words[1] >> 30 == 2)
+            ret = recall_at(t, words[1], err);
+    }
+    return ret;
+}

@@ -1,0 +1,398 @@
+/* The flow walker: random programs against what their executor did, single situations by hand-made lines, damage. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "probe/base/util.h"
+#include "targets/s12z/trace_flow.h"
+#include "targets/s12z/trace_line.h"
+#include "tests/s12z/synth.h"
+
+struct seen {
+    unsigned kind[EVENT_NKINDS];
+    struct event last[64]; /* the first ones */
+    unsigned n;
+};
+
+static void note(void *ctx, const struct event *e)
+{
+    struct seen *s = ctx;
+    s->kind[e->kind]++;
+    if (s->n < ARRAY_LEN(s->last))
+        s->last[s->n++] = *e;
+}
+
+static struct s12z_flow *open_flow(const struct image *im, struct seen *seen)
+{
+    struct s12z_settings set = s12z_settings_default();
+    struct s12z_flow *f = NULL;
+    memset(seen, 0, sizeof *seen);
+    assert_int_equal(s12z_flow_new(im, &set, note, seen, &f, NULL), 0);
+    return f;
+}
+
+static int feed(struct s12z_flow *f, uint64_t raw, struct err *err)
+{
+    struct s12z_settings set = s12z_settings_default();
+    struct s12z_line l;
+    int ret = s12z_line_decode(raw, &set, &l, err);
+    return ret < 0 ? ret : s12z_flow_line(f, &l, err);
+}
+
+/* ---- random programs ---- */
+
+struct counts { uint64_t *at; uint32_t base, size; };
+static int note_block(void *ctx, uint32_t low, uint32_t high, uint64_t count)
+{
+    struct counts *c = ctx;
+    for (uint32_t a = low; a < high; a++)
+        if (a - c->base < c->size)
+            c->at[a - c->base] += count;
+    return 0;
+}
+
+struct branches { const struct synth *p; unsigned checked; };
+static int check_branch(void *ctx, uint32_t pc, uint64_t taken, uint64_t not_taken)
+{
+    struct branches *b = ctx;
+    for (uint32_t k = 0; k < b->p->nblocks; k++)
+        if (b->p->b[k].end_pc == pc && b->p->b[k].kind == SYNTH_BRANCH) {
+            assert_true(b->p->b[k].taken == taken && b->p->b[k].not_taken == not_taken);
+            b->checked++;
+            return 0;
+        }
+    fail_msg("no branch at %06X", pc);
+    return 0;
+}
+
+static void compare(const struct synth *p, struct s12z_flow *f, const struct seen *seen)
+{
+    const struct s12z_flow_totals *t = s12z_flow_totals(f);
+    struct counts c = { calloc(p->size, sizeof *c.at), p->base, p->size };
+    struct branches b = { .p = p };
+    unsigned ran = 0;
+    uint32_t pc = 0;
+    assert_non_null(c.at);
+    assert_true(t->branches == p->nbranches && t->taken == p->ntaken && t->interrupts == p->ninterrupts);
+    assert_true(t->calls <= p->ncallsmade && t->calls + SYNTH_DEPTH >= p->ncallsmade); /* those of an unfinished run are not proven */
+    assert_true(t->instructions == p->ninstructions);
+    assert_int_equal(t->resyncs, 0);
+    assert_int_equal(t->returns_astray, 0);
+    assert_int_equal(s12z_flow_check(f, &pc), 0);
+    assert_int_equal(seen->kind[EVENT_CALL], t->calls);
+    assert_int_equal(seen->kind[EVENT_INTERRUPT], t->interrupts);
+    assert_int_equal(s12z_flow_branches(f, check_branch, &b), 0);
+    for (uint32_t k = 0; k < p->nblocks; k++)
+        ran += p->b[k].kind == SYNTH_BRANCH && p->b[k].taken + p->b[k].not_taken > 0;
+    assert_int_equal(b.checked, ran);
+    assert_int_equal(s12z_flow_blocks(f, note_block, &c), 0);
+    for (uint32_t a = 0; a < p->size; a++)
+        if (p->executed[a] && p->executed[a] != c.at[a])
+            fail_msg("%06X: ran %llu times, traced %llu", p->base + a, (unsigned long long)p->executed[a], (unsigned long long)c.at[a]);
+    free(c.at);
+}
+
+static void random_programs__every_kind_of_flow__counts_equal_the_executor(void **state)
+{
+    static const struct synth_options rows[] = {
+        { .blocks = 64, .per_function = 8, .call_percent = 20, .goto_percent = 10 },
+        { .blocks = 64, .per_function = 16, .call_percent = 10, .goto_percent = 10, .loops = true },
+        { .blocks = 256, .per_function = 8, .call_percent = 25, .indirect_percent = 30, .goto_percent = 10, .loops = true },
+        { .blocks = 256, .per_function = 16, .call_percent = 15, .indirect_percent = 10, .trap_percent = 10, .goto_percent = 5 },
+        { .blocks = 128, .per_function = 16, .call_percent = 15, .goto_percent = 10, .loops = true, .irq_permille = 20 },
+        { .blocks = 512, .per_function = 16, .call_percent = 20, .indirect_percent = 20, .trap_percent = 8, .goto_percent = 20, .loops = true,
+          .irq_permille = 5 },
+        { .blocks = 64, .per_function = 8, .call_percent = 20, .trap_percent = 10, .goto_percent = 30, .irq_permille = 150 },
+    };
+    static struct synth p;
+    (void)state;
+    for (size_t r = 0; r < ARRAY_LEN(rows); r++)
+        for (uint32_t seed = 1; seed <= 12; seed++) {
+            struct synth_options o = rows[r];
+            struct seen seen;
+            struct err err = { 0 };
+            o.seed = seed * 31 + (uint32_t)r;
+            synth_new(&p, &o);
+            synth_run_branches(&p, 20000);
+            struct s12z_flow *f = open_flow(&p.image, &seen);
+            for (size_t k = 0; k < p.nlines; k++)
+                if (feed(f, p.line[k], &err) < 0)
+                    fail_msg("program %zu/%u, line %zu of %zu: %s", r, seed, k, p.nlines, err.what);
+            compare(&p, f, &seen);
+            s12z_flow_free(f);
+            synth_free(&p);
+        }
+}
+
+/* Lines missing anywhere: noticed, and what is counted afterwards holds together. */
+static void random_program__a_line_missing__noticed_or_harmless(void **state)
+{
+    static struct synth p;
+    struct synth_options o = { .seed = 3, .blocks = 128, .per_function = 16, .call_percent = 15, .goto_percent = 10, .loops = true,
+                               .irq_permille = 5 };
+    unsigned noticed = 0, tried = 0;
+    (void)state;
+    synth_new(&p, &o);
+    synth_run_branches(&p, 6000);
+    for (size_t gone = 1; gone + 20 < p.nlines; gone += 3) {
+        struct seen seen;
+        uint32_t pc = 0;
+        struct s12z_flow *f = open_flow(&p.image, &seen);
+        for (size_t k = 0; k < p.nlines; k++)
+            if (k != gone)
+                feed(f, p.line[k], NULL);
+        const struct s12z_flow_totals *t = s12z_flow_totals(f);
+        noticed += t->resyncs || t->returns_astray || t->cut != 1;
+        tried++;
+        assert_int_equal(s12z_flow_check(f, &pc), 0);
+        s12z_flow_free(f);
+    }
+    print_message("  %u of %u missing lines noticed\n", noticed, tried);
+    assert_true(noticed * 100 >= tried * 90);
+}
+
+/* ---- every bit of a stream flipped ---- */
+
+/* Which lines change the position they leave the walker at, against the undamaged stream. */
+static size_t divergence(const uint32_t *clean, const uint32_t *got, size_t n, size_t from)
+{
+    size_t last = from;
+    for (size_t k = from; k < n; k++)
+        if (clean[k] != got[k])
+            last = k + 1;
+    return last - from;
+}
+
+static void walk(const struct synth *p, size_t flipped, uint64_t mask, uint32_t *position, struct s12z_flow_totals *t, bool *refused)
+{
+    struct seen seen;
+    struct s12z_flow *f = open_flow(&p->image, &seen);
+    *refused = false;
+    for (size_t k = 0; k < p->nlines; k++) {
+        if (feed(f, p->line[k] ^ (k == flipped ? mask : 0), NULL) < 0) {
+            *refused = true;
+            if (k == flipped)
+                s12z_flow_lost(f);
+        }
+        position[k] = s12z_flow_synchronised(f) ? s12z_flow_pc(f) : 0;
+    }
+    *t = *s12z_flow_totals(f);
+    s12z_flow_free(f);
+}
+
+static void random_program__any_bit_flipped__detected_or_local(void **state)
+{
+    static struct synth p;
+    struct synth_options o = { .seed = 9, .blocks = 64, .per_function = 16, .call_percent = 20, .goto_percent = 10, .loops = true };
+    struct s12z_flow_totals clean_totals, t;
+    bool refused;
+    unsigned detected = 0, unseen = 0, worst_unseen = 0;
+    (void)state;
+    synth_new(&p, &o);
+    synth_run_branches(&p, 1500);
+    uint32_t *clean = calloc(p.nlines, sizeof *clean), *got = calloc(p.nlines, sizeof *got);
+    assert_true(clean && got);
+    walk(&p, p.nlines, 0, clean, &clean_totals, &refused);
+    assert_false(refused);
+    for (size_t k = 0; k < p.nlines; k++)
+        for (unsigned bit = 0; bit < 64; bit++) {
+            walk(&p, k, 1ull << bit, got, &t, &refused);
+            bool told = refused || t.resyncs || t.returns_astray != clean_totals.returns_astray || t.cut != clean_totals.cut;
+            size_t lines = divergence(clean, got, p.nlines, k);
+            detected += told;
+            unseen += !told;
+            worst_unseen = !told && lines > worst_unseen ? (unsigned)lines : worst_unseen;
+        }
+    print_message("  %zu lines: %u flips told, %u not; those change at most %u lines\n", p.nlines, detected, unseen, worst_unseen);
+    assert_true(worst_unseen <= 8);
+    assert_true(detected > 3 * unseen);
+    free(clean);
+    free(got);
+    synth_free(&p);
+}
+
+/* ---- single situations ---- */
+
+enum { CODE = 0xFE0000, SUB = CODE + 0x20, HANDLER = CODE + 0x40, SOFT = CODE + 0x60, BYTES = 0x80 };
+static const uint8_t code[BYTES] = {
+    [0x00] = 0x01, [0x01] = 0x26, [0x02] = 0x80, [0x03] = 0x05, /* nop; bne +5 (to 06) */
+    [0x04] = 0x01, [0x05] = 0x01,                               /* nop; nop */
+    [0x06] = 0x21, [0x07] = 0x80, [0x08] = 0x1A,                /* bsr SUB */
+    [0x09] = 0xFF,                                              /* swi */
+    [0x0A] = 0x27, [0x0B] = 0x80, [0x0C] = 0x06,                /* beq +6 (to 10) */
+    [0x0D] = 0x20, [0x0E] = 0xFF, [0x0F] = 0xF3,                /* bra start */
+    [0x10] = 0x1B, [0x11] = 0x06,                               /* wai */
+    [0x12] = 0x20, [0x13] = 0x7E,                               /* bra 10 */
+    [0x20] = 0x01, [0x21] = 0x05,                               /* SUB: nop; rts */
+    [0x40] = 0x30, [0x41] = 0x1B, [0x42] = 0x90,                /* HANDLER: inc; rti */
+    [0x60] = 0x1B, [0x61] = 0x90,                               /* SOFT: rti */
+};
+static uint8_t vectors[512];
+static struct image program(void)
+{
+    static struct image_section s[2];
+    const uint32_t irq = HANDLER, swi = SOFT;
+    for (unsigned k = 0; k < 3; k++) {
+        vectors[2 * 0xE8 + 1 + k] = (uint8_t)(irq >> (16 - 8 * k));
+        vectors[2 * 0xF8 + 1 + k] = (uint8_t)(swi >> (16 - 8 * k));
+    }
+    s[0] = (struct image_section){ ".text", CODE, BYTES, code, true, false };
+    s[1] = (struct image_section){ ".vectors", 0xFFFE00, sizeof vectors, vectors, false, false };
+    return (struct image){ .sections = s, .nsections = 2, .big_endian = true };
+}
+
+/* Lines: bits as a string of T and N, oldest first. */
+static uint64_t bits(const char *tn)
+{
+    uint64_t d = 1;
+    for (; *tn; tn++)
+        d = d << 1 | (*tn == 'T');
+    return d << 8;
+}
+static uint64_t PTS(uint32_t pc) { return (uint64_t)pc << 8; }
+static uint64_t PTIB(const char *tn, uint32_t to) { return (uint64_t)to << 40 | bits(tn) | 1; }
+static uint64_t PTVB(const char *tn, unsigned byte, unsigned stamp) { return (uint64_t)stamp << 48 | (uint64_t)byte << 40 | bits(tn) | 3; }
+static uint64_t PTW(const char *tn, unsigned info) { return bits(tn) | 7 | info; }
+enum { TERM = 0x10, TBOVF = 0x20, TSOVF = 0x40 };
+
+struct count_of { uint32_t pc; uint64_t count; };
+static int find_block(void *ctx, uint32_t low, uint32_t high, uint64_t count)
+{
+    struct count_of *c = ctx;
+    if (c->pc >= low && c->pc < high)
+        c->count = count;
+    return 0;
+}
+static uint64_t ran(struct s12z_flow *f, uint32_t offset)
+{
+    struct count_of c = { CODE + offset, 0 };
+    assert_int_equal(s12z_flow_blocks(f, find_block, &c), 0);
+    return c.count;
+}
+
+struct row {
+    const char *name;
+    uint64_t line[12];
+    int refused;                      /* 1 + the line that is, 0: none */
+    unsigned calls, returns, interrupts, exceptions, rtes, starts, stops, astray, resyncs, cut;
+    struct { uint32_t offset; uint64_t count; } ran[5];
+};
+
+static const struct row *rows(size_t *n)
+{
+    static struct row r[16];
+    size_t k = 0;
+    r[k++] = (struct row){ "one round, ended by TERM", { PTS(CODE), PTIB("T", CODE + 9), PTVB("", 0xF8, 9), PTIB("", CODE + 0x0A), PTIB("NN", CODE + 9), PTW("", TERM) },
+                           .calls = 2, .returns = 2, .exceptions = 1, .rtes = 1, .starts = 1, .stops = 1, .cut = 1, .ran = { { 0, 2 }, { 4, 1 }, { 0x20, 2 }, { 9, 1 } } };
+    r[k++] = (struct row){ "TBOVF on the last line's own change of flow", { PTS(CODE), PTIB("T", CODE + 9) | TBOVF }, .calls = 1, .returns = 1, .starts = 1, .stops = 1,
+                           .cut = 1, .ran = { { 0, 1 }, { 0x20, 1 }, { 9, 0 } } };
+    r[k++] = (struct row){ "interrupt inside a called function", { PTS(CODE), PTVB("T", 0xE8, 4), PTIB("", SUB + 1), PTIB("", CODE + 9), PTW("", TERM) }, .calls = 1, .returns = 1,
+                           .interrupts = 1, .rtes = 1, .starts = 1, .stops = 1, .cut = 1, .ran = { { 0x40, 1 }, { 0x20, 1 }, { 0, 1 } } };
+    r[k++] = (struct row){ "nested interrupt", { PTS(CODE), PTVB("T", 0xE8, 4), PTVB("", 0xE8, 2), PTIB("", HANDLER + 1), PTIB("", SUB), PTIB("", CODE + 9), PTW("", TERM) },
+                           .calls = 1, .returns = 1, .interrupts = 2, .rtes = 2, .starts = 1, .stops = 1, .cut = 1, .ran = { { 0x40, 2 }, { 0x20, 1 } } };
+    r[k++] = (struct row){ "interrupts back to back", { PTS(CODE), PTVB("T", 0xE8, 4), PTIB("", SUB), PTVB("", 0xE8, 0), PTIB("", SUB), PTIB("", CODE + 9), PTW("", TERM) },
+                           .calls = 1, .returns = 1, .interrupts = 2, .rtes = 2, .starts = 1, .stops = 1, .cut = 1, .ran = { { 0x40, 2 }, { 0x20, 1 } } };
+    r[k++] = (struct row){ "interrupt before the first instruction", { PTS(CODE), PTVB("", 0xE8, 0), PTIB("", CODE), PTIB("N", CODE + 9), PTW("", TERM) }, .calls = 1, .returns = 1,
+                           .interrupts = 1, .rtes = 1, .starts = 1, .stops = 1, .cut = 1, .ran = { { 0, 1 }, { 4, 1 }, { 0x40, 1 } } };
+    r[k++] = (struct row){ "RTI to elsewhere: a task switch", { PTS(CODE), PTVB("T", 0xE8, 4), PTIB("", CODE + 0x0A), PTIB("NT", CODE + 9), PTW("", TERM) }, .calls = 1, .returns = 1,
+                           .interrupts = 1, .rtes = 1, .starts = 1, .stops = 1, .cut = 2, .ran = { { 0x0A, 1 }, { 0x0D, 1 }, { 0, 2 } } };
+    r[k++] = (struct row){ "return astray", { PTS(CODE), PTIB("T", CODE + 0x0A), PTIB("NT", CODE + 9), PTW("", TERM) }, .calls = 2, .returns = 2, .starts = 1, .stops = 1,
+                           .astray = 1, .cut = 1, .ran = { { 0x20, 2 } } };
+    r[k++] = (struct row){ "WAI loop left by interrupts", { PTS(CODE + 0x0A), PTVB("T", 0xE8, 90), PTIB("", CODE + 0x12), PTVB("", 0xE8, 80), PTIB("", CODE + 0x12), PTW("", TERM) },
+                           .interrupts = 2, .rtes = 2, .starts = 1, .stops = 1, .cut = 1, .ran = { { 0x40, 2 }, { 0x0A, 1 } } };
+    r[k++] = (struct row){ "TSOVF in the middle", { PTS(CODE), PTW("T", TSOVF) | 0xFFFFull << 48, PTIB("", CODE + 9), PTW("", TERM) }, .calls = 1, .returns = 1, .starts = 1,
+                           .stops = 1, .cut = 1, .ran = { { 0, 1 }, { 0x20, 1 } } };
+    r[k++] = (struct row){ "PTS without an end before it", { PTS(CODE), PTIB("T", CODE + 9), PTS(CODE), PTIB("N", CODE + 9), PTW("", TERM) }, .calls = 2, .returns = 2,
+                           .starts = 2, .stops = 1, .cut = 2, .ran = { { 0, 2 }, { 4, 1 } } };
+    r[k++] = (struct row){ "a bit too many", { PTS(CODE), PTIB("TN", CODE + 9), PTIB("", SUB), PTIB("", CODE + 0x0A), PTIB("NT", CODE + 9), PTW("", TERM) }, .refused = 2,
+                           .calls = 1, .returns = 2, .stops = 1, .starts = 1, .astray = 1, .resyncs = 1, .cut = 2, .ran = { { 0, 2 }, { 0x20, 2 } } };
+    r[k++] = (struct row){ "begun in the middle", { PTIB("TNT", SUB), PTIB("", CODE + 0x0A), PTIB("NT", CODE + 9), PTW("", TERM) }, .calls = 1, .returns = 2, .stops = 1,
+                           .starts = 1, .astray = 1, .cut = 1, .ran = { { 0, 1 }, { 0x20, 2 } } };
+    r[k++] = (struct row){ "a destination where a branch is due", { PTS(CODE), PTIB("", CODE + 9), PTW("", TERM) }, .refused = 2, .starts = 1, .stops = 1, .resyncs = 1, .cut = 1 };
+    r[k++] = (struct row){ "PTS outside the program", { PTS(0x001000), PTIB("", SUB), PTIB("", CODE + 9), PTW("", TERM) }, .refused = 1, .starts = 1, .stops = 1, .returns = 1,
+                           .astray = 1, .resyncs = 1, .cut = 1, .ran = { { 0x20, 1 } } };
+    r[k++] = (struct row){ "a return to nowhere", { PTS(CODE), PTIB("T", 0x001000), PTW("", TERM) }, .refused = 2, .calls = 1, .returns = 1, .starts = 1, .stops = 1,
+                           .astray = 1, .resyncs = 1, .ran = { { 0, 1 }, { 0x20, 1 } } };
+    *n = k;
+    return r;
+}
+
+static void line__each_situation__calls_counts_and_complaints(void **state)
+{
+    size_t n;
+    const struct row *r = rows(&n);
+    (void)state;
+    for (size_t k = 0; k < n; k++) {
+        struct image im = program();
+        struct seen seen;
+        struct s12z_flow *f = open_flow(&im, &seen);
+        int refused = 0;
+        uint32_t pc = 0;
+        print_message("  %s\n", r[k].name);
+        for (size_t i = 0; i < ARRAY_LEN(r[k].line) && r[k].line[i]; i++) {
+            struct err err = { 0 };
+            if (feed(f, r[k].line[i], &err) < 0) {
+                refused = refused ? refused : (int)i + 1;
+                assert_string_not_equal(err.hint, "");
+            }
+        }
+        const struct s12z_flow_totals *t = s12z_flow_totals(f);
+        assert_int_equal(refused, r[k].refused);
+        assert_int_equal(seen.kind[EVENT_CALL], r[k].calls);
+        assert_int_equal(seen.kind[EVENT_RETURN], r[k].returns);
+        assert_int_equal(seen.kind[EVENT_INTERRUPT], r[k].interrupts);
+        assert_int_equal(seen.kind[EVENT_EXCEPTION], r[k].exceptions);
+        assert_int_equal(seen.kind[EVENT_RTE], r[k].rtes);
+        assert_int_equal(seen.kind[EVENT_START], r[k].starts);
+        assert_int_equal(seen.kind[EVENT_STOP], r[k].stops);
+        assert_int_equal(t->returns_astray, r[k].astray);
+        assert_int_equal(t->resyncs, r[k].resyncs);
+        assert_int_equal(t->cut, r[k].cut);
+        for (size_t i = 0; i < ARRAY_LEN(r[k].ran) && (i == 0 || r[k].ran[i].offset); i++)
+            if (r[k].ran[i].offset || r[k].ran[i].count)
+                assert_int_equal(ran(f, r[k].ran[i].offset), r[k].ran[i].count);
+        assert_int_equal(s12z_flow_check(f, &pc), 0);
+        s12z_flow_free(f);
+    }
+}
+
+struct loops { unsigned n; uint32_t low, high; uint64_t entered; };
+static int note_loop(void *ctx, uint32_t low, uint32_t high, uint64_t entered)
+{
+    struct loops *l = ctx;
+    *l = (struct loops){ l->n + 1, low, high, entered };
+    return 0;
+}
+
+static void loops__a_wait_loop_left_by_interrupts__its_range_and_how_often_at_least(void **state)
+{
+    const uint64_t lines[] = { PTS(CODE + 0x0A), PTVB("T", 0xE8, 90), PTIB("", CODE + 0x12), PTVB("", 0xE8, 80), PTIB("", CODE + 0x10), PTW("", TERM) };
+    struct image im = program();
+    struct seen seen;
+    struct loops l = { 0 };
+    struct s12z_flow *f = open_flow(&im, &seen);
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(lines); i++)
+        assert_int_equal(feed(f, lines[i], NULL), 0);
+    assert_int_equal(s12z_flow_loops(f, note_loop, &l), 0);
+    assert_int_equal(l.n, 1);
+    assert_true(l.low == CODE + 0x10 && l.high == CODE + 0x14 && l.entered == 1);
+    s12z_flow_free(f);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(random_programs__every_kind_of_flow__counts_equal_the_executor),
+        cmocka_unit_test(random_program__a_line_missing__noticed_or_harmless),
+        cmocka_unit_test(random_program__any_bit_flipped__detected_or_local),
+        cmocka_unit_test(line__each_situation__calls_counts_and_complaints),
+        cmocka_unit_test(loops__a_wait_loop_left_by_interrupts__its_range_and_how_often_at_least),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
