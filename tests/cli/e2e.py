@@ -211,17 +211,51 @@ class Usage(Folder):
         self.assertIn("sim", [d["name"] for d in things["drivers"]])
         self.assertLessEqual({"sh7750", "sh7091"}, {b["name"] for b in things["boards"]})
 
-    def test_manual_names_every_option(self):
-        with open(os.path.join(SOURCE, "docs", "man", "probeprof.1"), encoding="utf-8") as f:
+    @staticmethod
+    def options_of_help(text):
+        """{(letter, name, takes a value)} of a command's --help."""
+        rows = re.findall(r"(?m)^  (?:-(\w), |    )--([a-z0-9-]+)( \S+)? ", text)
+        return {(letter, name, bool(value)) for letter, name, value in rows}
+
+    @staticmethod
+    def options_of_manual(section):
+        found = set()
+        for item in re.findall(r"(?m)^\.It (Fl .*)$", section):
+            value, letter = bool(re.search(r"\bAr\b", item)), ""
+            for flag in re.findall(r"Fl (\S+)", item):
+                if flag.startswith("-"):
+                    found.add((letter, flag[1:], value))
+                letter = flag if len(flag) == 1 else ""
+        return found
+
+    def test_manual_and_help_have_the_same_commands_and_options(self):
+        path = os.path.join(SOURCE, "docs", "man", "probeprof.1")
+        with open(path, encoding="utf-8") as f:
             manual = f.read()
-        for command in ("run", "report", "events", "list"):
-            self.assertRegex(manual, rf"(?m)^(\.Cm|\.Ss|\.Op Cm) {command}\b")
-            for option in re.findall(r"--([a-z0-9-]+)", run(["help", command]).stdout.split("Options:")[1].split("\n\n")[0]):
-                self.assertRegex(manual, rf"-{option}\b", f"--{option} of {command}")
+        commands = re.findall(r"(?m)^  ([a-z]+) ", run(["help"]).stdout.split("Commands:")[1].split("Example")[0])
+        sections = dict(re.findall(r"(?ms)^\.Ss (\w+)\n(.*?)(?=^\.S[sh] )", manual))
+        self.assertGreater(len(commands), 5)
+        self.assertEqual(sorted(sections), sorted(commands))
+        synopsis = re.search(r"(?ms)^\.Sh SYNOPSIS\n(.*?)^\.Sh", manual).group(1)
+        self.assertEqual(sorted(re.findall(r"\bCm (\w+)", synopsis)), sorted(commands))
+        for command in commands:
+            with self.subTest(command=command):
+                self.assertEqual(self.options_of_manual(sections[command]), self.options_of_help(run(["help", command]).stdout))
         if shutil.which("mandoc"):
-            r = subprocess.run(["mandoc", "-T", "lint", "-W", "warning", os.path.join(SOURCE, "docs", "man", "probeprof.1")],
-                               capture_output=True, text=True, check=False)
+            r = subprocess.run(["mandoc", "-T", "lint", "-W", "warning", path], capture_output=True, text=True, check=False)
             self.assertEqual((r.returncode, r.stdout), (0, ""))
+
+    def test_examples_of_help_use_options_that_exist(self):
+        """Every line of an example that calls the program; run's own options are known without a command, too."""
+        listed = {c: {name for _, name, _ in self.options_of_help(run(["help", c]).stdout)} | {"help"}
+                  for c in ("run", "report", "events", "list", "version", "help")}
+        for command in listed:
+            lines = re.findall(r"(?m)^  (?:\w+=\S+ )?probeprof(.*)$", run(["help", command]).stdout.split("Example")[1])
+            self.assertTrue(lines, command)
+            for line in lines:
+                word = line.split()[0] if line.split() else "run"
+                used = set(re.findall(r"--([a-z0-9-]+)", line))
+                self.assertLessEqual(used, listed[word if word in listed else "run"], line)
 
     def test_full_standard_output_is_an_error(self):
         with open("/dev/full", "w", encoding="utf-8") as full:
