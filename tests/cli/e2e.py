@@ -149,6 +149,21 @@ class Usage(Folder):
             (["--elf", elf, "--target", "sh7750x"], "unknown part 'sh7750x'", "sh7750"),
             (["--target", "sh7091", "--probe", "smi:sh7750"], "smi", "sim"),
             (["--probe", "sim:sh7705"], "sh7705", "sh7750"),
+            (["--passes", "-1"], "passes: '-1'", "whole number"),
+            (["--passes", "99999999999999999999"], "passes: ", "whole number"),
+            (["--for", "10"], "for: '10' is not a time", "30s"),
+            (["--for", "1e999s"], "is not a time", "30s"),
+            (["--speed", "0"], "speed: '0'", "10M"),
+            (["--hits", "many"], "hits: ", ">=10%"),
+            (["--sort", "size"], "sort: ", "c1+children"),
+            (["--log", "usb,wires"], "log: 'wires'", "wire"),
+            (["--policy", "lossy"], "policy: 'lossy'", "lossless"),
+            (["--irq-filter", "shinobi:"], "shinobi: empty", "value"),
+            (["--agent-ram", "0x8CF00000"], "agent-ram: ", "0x8CF00000:64k"),
+            (["--agent-ram", "0x8FFFFFFF00000000:64k"], "agent-ram: ", "0x8CF00000:64k"),
+            (["--agent-ram", "0xFFFFFFFF:64k"], "agent-ram: ", "0x8CF00000:64k"),
+            (["--conf", ""], "conf: empty", "value"),
+            (["--json=yes"], "--json takes no value", "JSON"),
         ]
         for args, what, hint in rows:
             with self.subTest(args=args):
@@ -162,6 +177,24 @@ class Usage(Folder):
 
     def test_no_adapter_says_what_was_looked_at(self):
         self.assert_fails(run([], cwd=self.dir, probe=None), 2, "PROBEPROF_PROBE", "--probe sim:sh7750")
+
+    def test_unknown_interrupt_routine_offers_near_ones(self):
+        r = run(["--elf", os.path.join(IRQDEMO, "irqdemo.elf"), "--load", "--gdb", "off", "--irq-filter", "shinobi:CuontTick"], cwd=self.dir)
+        self.assert_fails(r, 1, "shinobi: no symbol", "CountTick")
+        self.assertNotIn("loaded", r.stderr)
+
+    def test_files_that_are_no_programs(self):
+        with open(os.path.join(PROFEXAM, "profexam.elf"), "rb") as f:
+            elf = f.read()
+        os.mkdir(self.path("folder"))
+        for name, content in (("empty", b""), ("head", elf[:4]), ("cut", elf[:3000])):
+            with open(self.path(name), "wb") as f:
+                f.write(content)
+        for name, what in (("folder", "not a regular file"), ("empty", "not an ELF"), ("head", "cut short"), ("cut", "cut short")):
+            with self.subTest(name=name):
+                self.assert_fails(run(["--elf", self.path(name), "--gdb", "off"], cwd=self.dir), 1, what, "")
+        self.assert_fails(run(["--conf", self.path("folder")], cwd=self.dir), 1, "folder", "file")
+        self.assert_fails(run(["report", self.path("folder")], cwd=self.dir), 1, "folder", ".prf")
 
     def test_no_elf_file(self):
         self.assert_fails(run(["--elf", "nowhere.elf"], cwd=self.dir), 1, "nowhere.elf", "")
@@ -438,6 +471,13 @@ class Running(Folder):
             self.assertLess(cycles[-1], ms * 1e-3 * 200e6)
         self.assertEqual(cycles[0], cycles[1])
         self.assertGreater(cycles[2], cycles[1])
+
+    def test_start_point_that_is_never_met_is_said(self):
+        r = run(["--elf", os.path.join(IRQDEMO, "irqdemo.elf"), "--load", "--start", "Crash", "--for", "20ms", "--gdb", "off", "--json"],
+                cwd=self.dir)
+        self.assertEqual(r.returncode, 0, r.stderr)
+        self.assertIn("never came to the start point Crash", r.stderr)
+        self.assertEqual(hits(json.loads(r.stdout)), {})
 
     def test_wrong_elf_is_noticed(self):
         r = run(["--no-load", "--gdb", "off"], cwd=PROFEXAM)
