@@ -81,7 +81,8 @@ static uint32_t node_add(struct calltree *t, uint32_t parent, enum calltree_kind
     if (t->nnodes == t->cap_nodes && !nodes_grow(t))
         return CALLTREE_NONE;
     struct calltree_node *n = &t->nodes[t->nnodes];
-    *n = (struct calltree_node){ .parent = parent, .last_child = CALLTREE_NONE, .kind = (uint8_t)kind };
+    *n = (struct calltree_node){ .parent = parent, .last_child = CALLTREE_NONE, .kind = (uint8_t)kind,
+                                  .shortest = UINT64_MAX };
     return t->nnodes++;
 }
 
@@ -352,7 +353,8 @@ static void feed_inactive(struct calltree *t, const struct event *e)
 /* No place is known yet, or it was lost: open or find one. */
 static bool feed_unplaced(struct calltree *t, const struct event *e)
 {
-    if (e->kind == EVENT_LOST || !positioned(e))
+    bool place = positioned(e) || (t->gap && e->kind == EVENT_TIMESTAMP && e->flags & EVENT_HAS_PC);
+    if (e->kind == EVENT_LOST || !place)
         return t->node != CALLTREE_NONE;
     if (t->node == CALLTREE_NONE) {
         t->cur->context = e->context;
@@ -474,7 +476,8 @@ void calltree_clear(struct calltree *t)
 {
     for (uint32_t i = 0; i < t->nnodes; i++) {
         struct calltree_node *n = &t->nodes[i];
-        n->hits = n->c1 = n->c2 = n->steps = 0;
+        n->hits = n->c1 = n->c2 = n->steps = n->longest = 0;
+        n->shortest = UINT64_MAX;
         n->doubts = 0;
         n->doubtful = n->kind == CALLTREE_LOST || n->kind == CALLTREE_OTHER;
     }

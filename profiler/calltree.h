@@ -46,7 +46,7 @@ typedef bool calltree_resolve(void *ctx, uint64_t addr, struct calltree_range *o
 struct calltree_config {
     calltree_resolve *resolve; /* NULL: no symbols */
     void *resolve_ctx;         /* for symbols_range(): the struct symbols, open as long as the tree is fed */
-    uint32_t max_nodes;        /* 0: 1 Mi. 72 bytes each. */
+    uint32_t max_nodes;        /* 0: 1 Mi. 88 bytes each. */
     uint32_t max_depth;        /* frames per stack; 0: 4096. Deeper calls are charged to the deepest frame. */
     uint32_t max_stacks;       /* tasks followed at once; 0: 64. The one unused longest is forgotten. */
 };
@@ -62,6 +62,7 @@ struct calltree_node {
     bool doubtful;      /* some of its counts may belong elsewhere */
     uint32_t doubts;    /* how often that happened; stays at its maximum */
     uint64_t steps;     /* counter steps charged to it, doubtful ones among them */
+    uint64_t longest, shortest; /* handlers: counter 1 from entry to RTE, nested handlers included; longest < shortest: none ended yet */
 };
 
 /* What was seen, for coverage and for judging the tree. */
@@ -82,6 +83,7 @@ struct calltree_stats {
     uint64_t switches;        /* changes of stack */
     uint64_t tail_calls;
     uint64_t inferred;        /* frames opened or closed because an event's pc said so */
+    uint32_t nesting;         /* most handlers open at once */
     uint64_t untraced_rtes;   /* handlers closed by reconciliation, not by an RTE */
     uint64_t node_overflow;   /* calls charged to OTHER */
     uint64_t depth_overflow;  /* calls beyond max_depth */

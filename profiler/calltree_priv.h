@@ -16,6 +16,7 @@ enum frame_kind {
 
 struct frame {
     uint64_t from;
+    uint64_t c1;   /* handlers: counter 1 on entry */
     uint32_t node;
     uint32_t sp; /* at the event that entered it */
     uint8_t kind;

@@ -707,6 +707,11 @@ void stack_handler(struct calltree *t, const struct event *e)
         return;
     frame_entered(f, e->flags & EVENT_HAS_PC ? e->pc : 0, e);
     f->untraced = (e->flags & EVENT_UNTRACED_RTE) != 0;
+    f->c1 = t->c1;
+    uint32_t open = 0;
+    for (uint32_t i = 0; i < t->cur->depth; i++)
+        open += t->cur->frames[i].kind == FRAME_HANDLER;
+    t->stats.nesting = open > t->stats.nesting ? open : t->stats.nesting;
     t->cur->untraced |= f->untraced;
     t->last_pc = 0;
 }
@@ -764,11 +769,27 @@ static bool rte_moved(struct calltree *t, const struct event *e)
     return false;
 }
 
+/* The innermost handler ends here, unless this RTE turns out to be another's. */
+static void note_duration(struct calltree *t)
+{
+    const struct stack *s = t->cur;
+    for (uint32_t i = s->depth; i-- > 1;)
+        if (s->frames[i].kind == FRAME_HANDLER) {
+            struct calltree_node *n = &t->nodes[s->frames[i].node];
+            uint64_t d = t->c1 - s->frames[i].c1;
+            n->longest = d > n->longest ? d : n->longest;
+            n->shortest = d < n->shortest ? d : n->shortest;
+            return;
+        }
+}
+
 void stack_rte(struct calltree *t, const struct event *e)
 {
     t->last_pc = 0;
     if (overflow_return(t, e))
         return;
+    if (t->has_c1 && !t->gap)
+        note_duration(t);
     if (!(e->flags & EVENT_HAS_TARGET)) {
         for (uint32_t i = t->cur->depth; i-- > 1;)
             if (t->cur->frames[i].kind == FRAME_HANDLER) {

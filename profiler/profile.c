@@ -298,6 +298,23 @@ static void make_tree(struct build *b)
     }
 }
 
+/* Handlers are roots: how often, how long. */
+static bool make_handlers(struct build *b)
+{
+    struct profile *p = b->p;
+    p->handlers = arena_alloc(&p->arena, (b->nnodes + 1) * sizeof *p->handlers);
+    for (uint32_t i = 0; p->handlers && i < b->nnodes; i++) {
+        const struct calltree_node *n = &b->nodes[i];
+        if ((n->kind != CALLTREE_INTERRUPT && n->kind != CALLTREE_EXCEPTION) || n->parent != CALLTREE_NONE || !n->hits)
+            continue;
+        bool seen = n->longest >= n->shortest;
+        p->handlers[p->nhandlers++] = (struct profile_handler){
+            .function = b->function_of[i], .vector = n->vector, .exception = n->kind == CALLTREE_EXCEPTION, .count = n->hits,
+            .c1 = b->sum1[i], .longest = seen ? n->longest : 0, .shortest = seen ? n->shortest : 0 };
+    }
+    return p->handlers != NULL;
+}
+
 /* Samples only: a statistical profile. */
 static enum profile_type type_of(const struct build *b)
 {
@@ -367,6 +384,7 @@ static void take_stats(struct profile_info *i, const struct calltree_stats *s)
     i->doubtful = i->doubtful ? i->doubtful : s->doubtful;
     i->gap_c1 = i->gap_c1 ? i->gap_c1 : s->gap_c1;
     i->passes = i->passes ? i->passes : s->stops;
+    i->nesting = s->nesting;
     i->target_cycles = i->target_cycles ? i->target_cycles : s->active_cycles;
 }
 
@@ -403,6 +421,7 @@ int profile_build(const struct calltree *t, const struct symbols *syms, const st
         sum_children(&b);
         link_children(&b);
         make_tree(&b);
+        ok = make_handlers(&b);
     }
     build_free(&b);
     if (!ok) {
@@ -411,6 +430,42 @@ int profile_build(const struct calltree *t, const struct symbols *syms, const st
     }
     *out = b.p;
     return 0;
+}
+
+int profile_take_blocks(struct profile *p, const struct blocks *b, struct err *err)
+{
+    struct block_count *blocks = NULL;
+    struct branch_count *branches = NULL;
+    size_t nblocks = 0, nbranches = 0;
+    int ret = blocks_list(b, &blocks, &nblocks, err);
+    if (ret == 0)
+        ret = branches_list(b, &branches, &nbranches, err);
+    p->blocks = ret == 0 ? arena_alloc(&p->arena, (nblocks + 1) * sizeof *p->blocks) : NULL;
+    p->branches = ret == 0 ? arena_alloc(&p->arena, (nbranches + 1) * sizeof *p->branches) : NULL;
+    if (p->blocks && p->branches) {
+        memcpy(p->blocks, blocks, nblocks * sizeof *blocks);
+        memcpy(p->branches, branches, nbranches * sizeof *branches);
+        p->nblocks = nblocks;
+        p->nbranches = nbranches;
+    } else if (ret == 0) {
+        ret = err_set(err, ERR_NOMEM, "close other programs", "profile: out of memory for %zu blocks", nblocks);
+    }
+    free(blocks);
+    free(branches);
+    return ret;
+}
+
+size_t profile_function_at(const struct profile *p, uint64_t addr)
+{
+    size_t low = 0, high = p->nfunctions;
+    while (low < high) { /* the last one that begins at or below addr */
+        size_t mid = low + (high - low) / 2;
+        if (p->functions[mid].low <= addr && p->functions[mid].description != PROFILE_UNKNOWN)
+            low = mid + 1;
+        else
+            high = mid;
+    }
+    return low && addr < p->functions[low - 1].high ? low - 1 : p->nfunctions;
 }
 
 /* A step may be doubtful at both ends, and a mark may come without a step. */

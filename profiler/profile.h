@@ -9,6 +9,7 @@
 
 #include "probe/base/err.h"
 #include "profiler/arena.h"
+#include "profiler/blocks.h"
 #include "profiler/calltree.h"
 #include "profiler/symbols.h"
 
@@ -46,6 +47,16 @@ struct profile_function {
     uint64_t steps, doubts; /* measurements it is the sum of, and how many of them are doubtful; 0, 0 unknown */
 };
 
+/* An interrupt or exception handler, in units of counter 1. */
+struct profile_handler {
+    uint32_t function; /* index into functions */
+    uint16_t vector;
+    bool exception;
+    uint64_t count;
+    uint64_t c1;       /* with everything it called, nested handlers left out */
+    uint64_t longest, shortest; /* from entry to its return, nested handlers included; 0, 0 if none was seen whole */
+};
+
 /* One call path. Parents come before children. */
 struct profile_node {
     uint32_t parent;   /* index, or PROFILE_NO_PARENT */
@@ -78,6 +89,7 @@ struct profile_info {
     uint64_t gaps;          /* times the board was away: what was lost then is not in `lost`, for nobody knows */
     uint64_t gap_c1;        /* counter 1 steps during which events were lost */
     uint64_t passes;        /* start/stop pairs completed */
+    uint32_t nesting;       /* most handlers open at once */
     bool icache_enabled;    /* of the target, when profiled */
     bool cache_by_address;  /* profile_build(): cache lines by the SH-4 address map; false: nothing is cached */
     const char *note;       /* what the user should know (trace_status.note) */
@@ -90,6 +102,11 @@ struct profile {
     size_t nfunctions;
     struct profile_node *nodes; /* empty for a statistical profile */
     size_t nnodes;
+    struct profile_handler *handlers; /* roots that were entered by interrupts and exceptions */
+    size_t nhandlers;
+    struct block_count *blocks;   /* ascending; none if the target does not count them */
+    struct branch_count *branches;
+    size_t nblocks, nbranches;
     uint64_t total_hits, total_c1, total_c2;
     struct arena arena; /* owns all of the above */
 };
@@ -103,6 +120,12 @@ struct profile {
  * Returns 0 or -ERR_NOMEM. */
 int profile_build(const struct calltree *t, const struct symbols *syms, const struct profile_info *info,
                   struct profile **out, struct err *err);
+
+/* profile_take_blocks - adds exact counts of blocks and branches; 0 or -ERR_NOMEM. */
+int profile_take_blocks(struct profile *p, const struct blocks *b, struct err *err);
+
+/* profile_function_at - index of the function that holds addr, or nfunctions. */
+size_t profile_function_at(const struct profile *p, uint64_t addr);
 
 /* profile_new - an empty profile for readers of files; 0 or -ERR_NOMEM. */
 int profile_new(struct profile **out, struct err *err);

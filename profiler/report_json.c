@@ -107,6 +107,55 @@ static void run(struct json_writer *j, const struct profile *p)
     member_name(j, "note", i->note);
 }
 
+static void handlers(struct json_writer *j, const struct profile *p)
+{
+    json_write_key(j, "handlers");
+    json_write_array(j, false);
+    for (size_t i = 0; i < p->nhandlers; i++) {
+        const struct profile_handler *h = &p->handlers[i];
+        json_write_object(j, true);
+        member_uint(j, "function", h->function);
+        member_string(j, "kind", h->exception ? "exception" : "interrupt");
+        member_uint(j, "vector", h->vector);
+        member_uint(j, "count", h->count);
+        member_uint(j, "c1", h->c1);
+        member_known(j, "longest_c1", h->longest);
+        member_known(j, "shortest_c1", h->longest ? h->shortest : 0);
+        json_write_end(j);
+    }
+    json_write_end(j);
+}
+
+static void blocks(struct json_writer *j, const struct profile *p)
+{
+    json_write_key(j, "blocks");
+    json_write_array(j, false);
+    for (size_t i = 0; i < p->nblocks; i++) {
+        size_t f = profile_function_at(p, p->blocks[i].low);
+        json_write_object(j, true);
+        member_uint(j, "low", p->blocks[i].low);
+        member_uint(j, "high", p->blocks[i].high);
+        json_write_key(j, "function");
+        if (f < p->nfunctions)
+            json_write_uint(j, f);
+        else
+            json_write_null(j);
+        member_uint(j, "count", p->blocks[i].count);
+        json_write_end(j);
+    }
+    json_write_end(j);
+    json_write_key(j, "branches");
+    json_write_array(j, false);
+    for (size_t i = 0; i < p->nbranches; i++) {
+        json_write_object(j, true);
+        member_uint(j, "pc", p->branches[i].pc);
+        member_uint(j, "taken", p->branches[i].taken);
+        member_uint(j, "not_taken", p->branches[i].not_taken);
+        json_write_end(j);
+    }
+    json_write_end(j);
+}
+
 static void function(struct json_writer *j, const struct profile_function *f)
 {
     static const char *const descriptions[] = { "unknown", "function", "vector", "exception-100", "exception-400",
@@ -181,6 +230,10 @@ void report_json(const struct profile *p, const struct text_sink *out)
     for (size_t i = 0; i < p->nnodes; i++)
         node(&j, &p->nodes[i], i);
     json_write_end(&j);
+    if (p->nhandlers)
+        handlers(&j, p);
+    if (p->nblocks)
+        blocks(&j, p);
     json_write_end(&j);
     out->write(out->ctx, "\n", 1);
 }

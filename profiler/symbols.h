@@ -42,7 +42,7 @@ int symbols_set_canonical(struct symbols *s, uint64_t (*fn)(uint64_t), struct er
 /* symbols_image - the ELF as target drivers want it; borrowed until symbols_close(). */
 const struct image *symbols_image(const struct symbols *s);
 
-/* symbols_machine - e_machine of the ELF: 42 (SH) or 249 (S12Z). */
+/* symbols_machine - e_machine of the ELF: 42 (SH) or 249 (S12Z; also for GNU's own number, 0x4DEF). */
 unsigned symbols_machine(const struct symbols *s);
 
 /* symbols_nfunctions, symbols_function - the function table; i < n. */

@@ -6,7 +6,8 @@
 
 #include "profiler/symbols_priv.h"
 
-enum { MACHINE_SH = 42, MACHINE_S12Z = 249 };
+/* binutils and GDB give S12Z a number of their own (EM_S12Z in include/elf/common.h of 2.40); 249 is the registered one. */
+enum { MACHINE_SH = 42, MACHINE_S12Z = 249, MACHINE_S12Z_GNU = 0x4DEF };
 /* Ranks of claims to one address; DWARF's, in symbols_dwarf.c, is 3. */
 enum { RANK_WEAK_LABEL = 1, RANK_LABEL = 2, RANK_LOCAL = 4, RANK_WEAK = 5, RANK_GLOBAL = 6 };
 
@@ -32,8 +33,8 @@ static int cut_short(const struct symbols *s, const char *path, const char *what
 
 static int check_machine(struct symbols *s, const char *path, const GElf_Ehdr *eh, struct err *err)
 {
-    s->machine = eh->e_machine;
-    if (eh->e_machine != MACHINE_SH && eh->e_machine != MACHINE_S12Z)
+    s->machine = eh->e_machine == MACHINE_S12Z_GNU ? MACHINE_S12Z : eh->e_machine;
+    if (s->machine != MACHINE_SH && s->machine != MACHINE_S12Z)
         return err_set(err, ERR_FORMAT, "give the program that runs on the board, built for SH or S12Z",
                        "%s: an ELF for another CPU (machine %u)", path, eh->e_machine);
     if (eh->e_type == ET_REL)

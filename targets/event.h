@@ -17,10 +17,10 @@ enum event_kind {
     EVENT_EXCEPTION, /* pc: faulting or next address, target: handler, vector: EXPEVT code */
     EVENT_RTE,       /* target: address resumed; pc: the RTE if known */
     EVENT_LINE,      /* a raw trace line: c1 its bytes, byte 0 lowest; no profile effect, for recordings and --trace-lines */
-    EVENT_BLOCK,     /* basic block pc..target (exclusive) ran `amount` times more than the last such event said */
+    EVENT_BLOCK,     /* code pc..target (exclusive) ran `amount` times more; blocks may overlap, counts of an address add up */
     EVENT_BRANCH,    /* the branch at pc was taken c1 and not taken c2 times more than the last such event said */
     EVENT_SAMPLE,    /* pc: sampled address */
-    EVENT_TIMESTAMP, /* time and counters only */
+    EVENT_TIMESTAMP, /* time and counters; with EVENT_HAS_PC also where the program is: ends a gap */
     EVENT_LOST,      /* amount events lost before this one (cause says why) */
     EVENT_NOTE,      /* cause: what happened (enum event_cause), no profile effect */
     EVENT_NKINDS
@@ -47,6 +47,7 @@ enum event_cause {
     EVENT_CAUSE_HALTED,     /* debugger halted the target (note) */
     EVENT_CAUSE_RESUMED,    /* debugger resumed it (note) */
     EVENT_CAUSE_FILTER,     /* interrupt filter excluded something (note) */
+    EVENT_CAUSE_RESET,      /* the part was reset: what its trace buffer held is lost */
     EVENT_NCAUSES
 };
 

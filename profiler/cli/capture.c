@@ -33,9 +33,22 @@ int capture_feed(struct capture *c, struct event *events, size_t n, struct err *
         recording_finish(c->recording, &(struct recording_end){ .events = c->seen - n }, NULL);
         c->recording = NULL;
     }
-    n = filter_events(&c->filter, events, n);
-    calltree_feed(c->tree, events, n);
-    return ret;
+    int counted = 0;
+    size_t kept = 0;
+    for (size_t i = 0; i < n; i++) {
+        switch (events[i].kind) {
+        case EVENT_BLOCK: case EVENT_BRANCH: /* sums so far: those of the last pass come before its end */
+            counted = c->filter.done || counted < 0 ? counted : blocks_add(&c->blocks, &events[i]);
+            break;
+        case EVENT_LINE:
+            break;
+        default:
+            kept += filter_event(&c->filter, &events[i], &events[kept]);
+            break;
+        }
+    }
+    calltree_feed(c->tree, events, kept);
+    return ret < 0 || counted == 0 ? ret : err_set(err, (enum err_code)-counted, "close other programs", "block counts: out of memory");
 }
 
 bool capture_done(const struct capture *c) { return c->filter.done; }
@@ -52,12 +65,18 @@ int capture_finish_recording(struct capture *c, const struct recording_end *end,
 int capture_profile(const struct capture *c, const struct profile_info *info, struct profile **out,
                     struct err *err)
 {
-    return profile_build(c->tree, c->symbols, info, out, err);
+    int ret = profile_build(c->tree, c->symbols, info, out, err);
+    if (ret == 0 && c->blocks.used && (ret = profile_take_blocks(*out, &c->blocks, err)) < 0) {
+        profile_free(*out);
+        *out = NULL;
+    }
+    return ret;
 }
 
 void capture_close(struct capture *c)
 {
     calltree_free(c->tree);
+    blocks_fini(&c->blocks);
     if (c->recording)
         recording_finish(c->recording, &(struct recording_end){ .events = c->seen }, NULL);
     *c = (struct capture){ 0 };

@@ -15,6 +15,7 @@ struct capture {
     struct filter filter;
     struct recording_writer *recording; /* NULL: not recorded */
     const struct symbols *symbols;      /* borrowed; may be NULL */
+    struct blocks blocks;               /* exact counts, where the target has them; not those after the last pass */
     uint64_t seen;                      /* events fed */
 };
 

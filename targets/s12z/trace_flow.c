@@ -46,6 +46,7 @@ struct node_info {
     uint8_t end, op;
     bool watched;                 /* its start is */
     uint64_t skipped[2];          /* like count, while counting was off */
+    uint64_t told[2];             /* of count, by s12z_flow_changes() */
     uint64_t count[2];            /* folded: [1] taken; other ends use [0] */
     uint64_t entered;             /* by other ways than a branch bit */
     uint64_t aborted;             /* left in the middle: session end, or an RTI that went elsewhere */
@@ -848,6 +849,23 @@ int s12z_flow_branches(struct s12z_flow *f, int (*cb)(void *ctx, uint32_t pc, ui
         ret = cb(ctx, sum.pc, sum.count[1], sum.count[0]);
     }
     free(all);
+    return ret;
+}
+
+int s12z_flow_changes(struct s12z_flow *f, int (*block)(void *ctx, uint32_t low, uint32_t high, uint64_t count),
+                      int (*branch)(void *ctx, uint32_t pc, uint64_t taken, uint64_t not_taken), void *ctx)
+{
+    int ret = 0;
+    for (size_t k = 0; ret == 0 && k < f->nnodes; k++) {
+        struct node_info *n = &f->info[k];
+        uint64_t d[2] = { left_by(f, k, 0) - n->told[0], left_by(f, k, 1) - n->told[1] };
+        n->told[0] += d[0];
+        n->told[1] += d[1];
+        for (uint32_t s = 0; ret == 0 && d[0] + d[1] && s < n->nsegments; s++)
+            ret = block(ctx, f->segments[n->segment + s].low, f->segments[n->segment + s].high, d[0] + d[1]);
+        if (ret == 0 && d[0] + d[1] && n->end == END_BRANCH)
+            ret = branch(ctx, n->end_pc, d[1], d[0]);
+    }
     return ret;
 }
 

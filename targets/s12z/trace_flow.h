@@ -89,12 +89,6 @@ int s12z_flow_loops(const struct s12z_flow *f, int (*cb)(void *ctx, uint32_t low
 int s12z_flow_changes(struct s12z_flow *f, int (*block)(void *ctx, uint32_t low, uint32_t high, uint64_t count),
                       int (*branch)(void *ctx, uint32_t pc, uint64_t taken, uint64_t not_taken), void *ctx);
 
-/* s12z_flow_changes - what was counted since the last call of it, in no order. Blocks may overlap here and come more than once: the
- * counts of an address add up, and every low and high is the beginning of a block. Cheap: no more than a walk over the nodes. Returns 0 or
- * the callback's value, which ends it (what was given to it then counts as told). */
-int s12z_flow_changes(struct s12z_flow *f, int (*block)(void *ctx, uint32_t low, uint32_t high, uint64_t count),
-                      int (*branch)(void *ctx, uint32_t pc, uint64_t taken, uint64_t not_taken), void *ctx);
-
 /* s12z_flow_check - flow conservation: what entered every node left it. Returns the number of nodes where it does not hold (0 if the
  * counts are whole), *pc the first of them. */
 size_t s12z_flow_check(const struct s12z_flow *f, uint32_t *pc);

@@ -269,6 +269,57 @@ static void calltree__stats__count_what_was_met(void **state)
     calltree_free(r.t);
 }
 
+/* As an S12Z trace tells it: no stack pointers, the interrupted place unknown, an RTI that says nothing where the code goes on. */
+static void calltree__handlers_without_places__nest_and_have_longest_and_shortest(void **state)
+{
+    enum { BARE = EVENT_HAS_SP | EVENT_HAS_PC, IRQ2 = IRQ + 0x100 };
+    static const struct row rows[] = {
+        { EVENT_START, MAIN, 0, 0, 0, 0, EVENT_HAS_SP }, { EVENT_CALL, MAIN + 16, F, 0, 5, 0, EVENT_HAS_SP },
+        { EVENT_INTERRUPT, 0, IRQ, 0, 7, 0, BARE, 0, 12 }, { EVENT_RTE, IRQ + 8, 0, 0, 30, 0, EVENT_HAS_SP | EVENT_HAS_TARGET },
+        { EVENT_INTERRUPT, 0, IRQ, 0, 1, 0, BARE, 0, 12 }, { EVENT_CALL, IRQ + 4, G, 0, 10, 0, EVENT_HAS_SP },
+        { EVENT_INTERRUPT, 0, IRQ2, 0, 2, 0, BARE, 0, 13 }, { EVENT_RTE, IRQ2 + 8, 0, 0, 100, 0, EVENT_HAS_SP | EVENT_HAS_TARGET },
+        { EVENT_RETURN, G + 8, IRQ + 8, 0, 3, 0, EVENT_HAS_SP }, { EVENT_RTE, IRQ + 8, 0, 0, 4, 0, EVENT_HAS_SP | EVENT_HAS_TARGET },
+        { EVENT_RETURN, F + 8, MAIN + 20, 0, 6, 0, EVENT_HAS_SP }, { EVENT_STOP, MAIN + 24, 0, 0, 2, 0, EVENT_HAS_SP } };
+    struct run r = { 0 };
+    size_t n, seen = 0;
+    (void)state;
+    assert_int_equal(calltree_new(&(struct calltree_config){ .resolve = resolve }, &r.t, NULL), 0);
+    feed(&r, rows, ARRAY_LEN(rows));
+    const struct calltree_node *nodes = calltree_nodes(r.t, &n);
+    for (size_t i = 0; i < n; i++) {
+        bool outer = nodes[i].kind == CALLTREE_INTERRUPT && nodes[i].addr == IRQ, inner = nodes[i].kind == CALLTREE_INTERRUPT && !outer;
+        seen += outer || inner;
+        if (!outer && !inner)
+            continue;
+        assert_int_equal(nodes[i].parent, CALLTREE_NONE);
+        assert_int_equal(nodes[i].hits, outer ? 2 : 1);
+        assert_int_equal(nodes[i].longest, outer ? 119 : 100);
+        assert_int_equal(nodes[i].shortest, outer ? 30 : 100);
+        assert_int_equal(nodes[i].c1, outer ? 44 : 100);
+    }
+    assert_int_equal(seen, 2);
+    assert_int_equal(calltree_stats(r.t)->nesting, 2);
+    assert_int_equal(calltree_stats(r.t)->orphan_returns, 0);
+    calltree_free(r.t);
+}
+
+static void calltree__place_after_a_gap__time_goes_to_it_not_to_the_gap(void **state)
+{
+    static const struct row rows[] = {
+        START_MAIN, { EVENT_CALL, MAIN + 16, F, SP, 1 }, { EVENT_LOST, 0, 0, 0, 2, EVENT_AMOUNT_BOUND, 0, 12 },
+        { EVENT_TIMESTAMP, G + 4, 0, 0, 50, 0, EVENT_HAS_SP }, { EVENT_CALL, G + 8, H, SP, 7 }, STOP_AT(H + 4, SP - 8) };
+    struct run r = { 0 };
+    char text[400];
+    (void)state;
+    assert_int_equal(calltree_new(&(struct calltree_config){ .resolve = resolve }, &r.t, NULL), 0);
+    feed(&r, rows, ARRAY_LEN(rows));
+    assert_int_equal(calltree_stats(r.t)->gap_c1, 50);
+    text_of(r.t, text, sizeof text);
+    assert_non_null(strstr(text, "LOST 0 50"));
+    assert_non_null(strstr(text, "G 0 7"));
+    calltree_free(r.t);
+}
+
 static void calltree__too_many_paths__go_to_one_node_and_are_counted(void **state)
 {
     struct run r = { 0 };
@@ -332,6 +383,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(calltree__scenarios__give_their_trees),
         cmocka_unit_test(calltree__stats__count_what_was_met),
+        cmocka_unit_test(calltree__handlers_without_places__nest_and_have_longest_and_shortest),
+        cmocka_unit_test(calltree__place_after_a_gap__time_goes_to_it_not_to_the_gap),
         cmocka_unit_test(calltree__too_many_paths__go_to_one_node_and_are_counted),
         cmocka_unit_test(calltree__too_deep__charged_to_the_deepest_and_found_back),
         cmocka_unit_test(calltree__clear__keeps_its_place),

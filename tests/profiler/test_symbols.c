@@ -384,6 +384,31 @@ static void symbols__damaged_bytes__no_crash(void **state)
     free(bad);
 }
 
+/* GNU as and ld 2.40 write a machine number of their own, and debug info without functions: names come from the symbol table. */
+static void symbols__s12z_by_gnu__functions_and_lines(void **state)
+{
+    (void)state;
+    struct symbols *s = NULL;
+    struct err err = { .code = ERR_OK };
+    const char *file = NULL;
+    uint64_t tiny = 0, burst = 0;
+    int line = 0;
+    if (symbols_open(SOURCE_DIR "/docs/examples/motor/motor.elf", &s, &err) < 0)
+        fail_msg("%s", err.what);
+    assert_int_equal(symbols_machine(s), 249);
+    assert_true(symbols_image(s)->big_endian);
+    assert_true(symbols_lookup(s, "tiny", &tiny) && symbols_lookup(s, "burst", &burst));
+    assert_int_equal(burst, 0x1000);
+    long at = symbols_find(s, tiny + 1);
+    assert_true(at >= 0);
+    assert_string_equal(symbols_function(s, (size_t)at)->name, "tiny");
+    assert_int_equal(symbols_function(s, (size_t)at)->high - tiny, 2);
+    assert_true(symbols_line(s, tiny, &file, &line));
+    assert_string_equal(strrchr(file, '/'), "/motor.s");
+    assert_true(line > 100);
+    symbols_close(s);
+}
+
 /* An ELF whose section table was removed still has its segments. */
 static void symbols__no_section_table__segments_stand_in(void **state)
 {
@@ -425,6 +450,7 @@ int main(void)
         cmocka_unit_test(symbols__not_a_program__says_what_it_is),
         cmocka_unit_test(symbols__cut_at_every_length__refused_with_an_error),
         cmocka_unit_test(symbols__damaged_bytes__no_crash),
+        cmocka_unit_test(symbols__s12z_by_gnu__functions_and_lines),
         cmocka_unit_test(symbols__no_section_table__segments_stand_in),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
