@@ -106,6 +106,8 @@ struct counter_values {
 /* ---- trace ---- */
 enum trace_policy { TRACE_LOSSLESS, TRACE_LIVE };
 enum irq_filter { IRQ_FILTER_OFF, IRQ_FILTER_AUTO, IRQ_FILTER_CALLS, IRQ_FILTER_SHINOBI };
+/* Where trace lines come from, for targets with more than one way (S12Z). */
+enum trace_capture { TRACE_CAPTURE_AUTO, TRACE_CAPTURE_PINS, TRACE_CAPTURE_READOUT };
 enum { TRACE_MAX_STOPS = 64 };
 
 struct trace_config {
@@ -119,6 +121,8 @@ struct trace_config {
     enum trace_policy policy;
     enum irq_filter irq_filter;
     const char *shinobi_routine; /* symbol to patch, IRQ_FILTER_SHINOBI; NULL = driver's default */
+    enum trace_capture capture;
+    bool lines;         /* give raw lines as EVENT_LINE, too, where the trace has such */
     uint64_t ram_base;  /* target RAM the agent may use; size 0 = driver's default */
     uint32_t ram_bytes;
 };
@@ -147,6 +151,8 @@ struct target_trace_ops {
     int (*status)(struct target *t, struct trace_status *out, struct err *err);
     /* Lists places that are not traced and why, one per line. */
     int (*explain)(struct target *t, const struct text_sink *out, struct err *err);
+    /* The text of an EVENT_LINE, without line feed; returns buf. NULL: this trace has no lines. */
+    char *(*line_text)(uint64_t line, char *buf, size_t cap);
 };
 
 /* ---- the target ---- */

@@ -6,6 +6,8 @@
 #include "probe/base/log.h"
 #include "probe/base/util.h"
 #include "targets/s12z/s12z_priv.h"
+#include "targets/s12z/s12z_trace.h"
+#include "targets/s12z/trace_events.h"
 
 /* Special reset as a known adapter's firmware does it (1.8). */
 enum { MS = 1000000, BKGD_BEFORE_MS = 3, RESET_LOW_MS = 100, RESET_RISE_LIMIT_MS = 270, BKGD_AFTER_MS = 1, RECOVERY_MS = 10 };
@@ -42,6 +44,7 @@ int s12z_identify(struct s12z_target *t, struct err *err)
         return profile;
     t->partid = be32(id);
     t->full_dbg = c && profile;
+    t->ops.trace = t->full_dbg ? &s12z_trace_ops : NULL;
     t->part_known = true;
     log_msg(t->probe->log, LOG_TARGET, "%s: PARTID %08X, DBG %s", t->probe->name, t->partid,
             t->full_dbg ? "with trace and profiling" : "without trace");
@@ -296,6 +299,7 @@ static const struct target_ops table = {
     .read_mem = s12z_read_mem, .write_mem = s12z_write_mem, .flash_erase = s12z_flash_erase, .flash_write = s12z_flash_write,
     .flash_done = s12z_flash_done, .sample_pc = s12z_sample_pc, .insert_bp = s12z_insert_bp,
     .remove_bp = s12z_remove_bp, .memory_map = op_memory_map, .monitor = s12z_monitor, .now_ns = op_now, .close = op_close,
+    .events = s12z_counter_events, .default_events = { S12Z_COUNT_BUS_CYCLES, S12Z_COUNT_BRANCHES }, .trace = &s12z_trace_ops,
 };
 
 const struct target_ops *s12z_target_ops(void) { return &table; }

@@ -1,0 +1,625 @@
+/* Two ways for lines: from the pins PDO and PDOCLK, continuously, where the adapter captures them; else in bursts, read from the trace buffer
+ * over BDC after each session. A full buffer ends a session either way. Under the lossless policy it halts the program, which goes on
+ * from there when the buffer is empty, so sessions are one to the walker; under the live policy the program runs on, and what it
+ * did until the next session is a gap, counted. Source: reference/s12z.md 2.4, 2.6, 2.7. */
+#include "targets/s12z/s12z_trace.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "probe/base/bytes.h"
+#include "probe/base/log.h"
+#include "probe/base/util.h"
+#include "targets/s12z/s12z_plan.h"
+#include "targets/s12z/s12z_priv.h"
+#include "targets/s12z/trace_edges.h"
+#include "targets/s12z/trace_events.h"
+#include "targets/s12z/trace_stream.h"
+
+enum { LINES = 64, LINE_BYTES = 8, IVBR = 0x0010, EDGES = 1 << 15, FEW_EDGES = 64 };
+#define LOOK_NS 5000000u         /* pins: the module is asked at least this often whether it still runs */
+#define QUIET_NS 1000000u        /* pins: this long without an edge is idle */
+#define LEAST_MISFITS 16u        /* lines that do not fit before the ELF is suspected */
+#define EFR(f) REG_MASK(S12Z_DBGEFR_##f)
+
+struct s12z_trace {
+    struct s12z_target *t;
+    struct trace_config cfg;
+    struct s12z_plan plan;
+    struct s12z_events *events;
+    const struct pdo_ops *pdo; /* NULL: bursts */
+    struct s12z_stream stream;
+    struct s12z_edges edges;
+    pdo_edge *edge;            /* EDGES of them */
+    uint64_t tick_hz;
+    bool armed;                /* by the user, until disarm() */
+    bool session;              /* the module is armed for us, as far as we know */
+    bool over;                 /* the only stretch there is has ended at its stop point */
+    bool ended;                /* the session's last line has come over the pins */
+    bool gap_due;              /* lines are missing before the next session */
+    enum event_cause gap_cause;
+    uint64_t begun_ns;         /* the session's arming */
+    uint64_t burst_cycles;     /* bus cycles of the table before that session */
+    uint64_t look_ns, edge_ns; /* last time asked; last time an edge came */
+    uint64_t line_tick[LINES], lines; /* pins: when lines began to be sent */
+    uint64_t overflow_tick;
+    uint32_t bus_hz;           /* 0 unknown */
+    uint64_t held_from_ns, held_ns, wire_bits, resets, lost_edges, lost_edge_times;
+    uint64_t armed_ns;
+    struct err sink_err;
+    char why_not[96];          /* what the module could not be given */
+};
+
+static struct s12z_trace *trace_of(struct target *t) { return s12z_of(t)->trace; }
+
+static uint64_t bdc_cycles(struct s12z_target *t)
+{
+    uint64_t cycles = 0;
+    if (t->bdc->stats)
+        t->bdc->stats(t->probe, &cycles, NULL, NULL);
+    return cycles;
+}
+
+static uint64_t seen_cycles(const struct s12z_trace *tr) { return s12z_flow_totals(s12z_events_flow(tr->events))->core_cycles / 2; }
+
+static uint64_t ns_to_bus(const struct s12z_trace *tr, uint64_t ns)
+{
+    return (uint64_t)((unsigned __int128)ns * tr->bus_hz / 1000000000u);
+}
+
+/* ---- gaps ---- */
+
+/* Bus cycles between the overflow and the first line behind it. On the pins lines come late by the queue before them: the buffer was
+ * full when the line 63 places before the last one was on its way. */
+static uint64_t gap_cycles(struct s12z_trace *tr, uint64_t next_tick)
+{
+    if (tr->pdo) {
+        double ticks = next_tick > tr->overflow_tick ? (double)(next_tick - tr->overflow_tick) : 0;
+        return tr->overflow_tick && tr->edges.bit_ticks > 0 ? (uint64_t)(2 * ticks / tr->edges.bit_ticks) : 0;
+    }
+    uint64_t all = ns_to_bus(tr, s12z_now(tr->t) - tr->begun_ns), seen = seen_cycles(tr) - tr->burst_cycles;
+    return all > seen ? all - seen : 0;
+}
+
+static int close_gap(struct s12z_trace *tr, uint64_t next_tick, struct err *err)
+{
+    uint64_t cycles = gap_cycles(tr, next_tick), seen = seen_cycles(tr), lines = s12z_events_totals(tr->events)->lines;
+    tr->gap_due = false;
+    return s12z_events_gap(tr->events, seen && cycles ? MAX(cycles * lines / seen, 1u) : 1, cycles, tr->gap_cause, err);
+}
+
+/* ---- lines ---- */
+
+static int take_line(struct s12z_trace *tr, uint64_t raw, const struct s12z_line *l, uint64_t tick)
+{
+    int ret = 0;
+    if (l->format == S12Z_PTS && tr->gap_due)
+        ret = close_gap(tr, tick, &tr->sink_err);
+    if (ret == 0)
+        ret = s12z_events_line(tr->events, raw, l, s12z_now(tr->t), &tr->sink_err);
+    tr->line_tick[tr->lines++ % LINES] = tick;
+    tr->ended |= l->overflow || l->end;
+    if (l->overflow) /* the line on its way when this one was made */
+        tr->overflow_tick = tr->lines >= LINES ? tr->line_tick[tr->lines % LINES] : tick;
+    return ret;
+}
+
+/* From the wire: bytes that are no line are a gap of at least one line. */
+static int sink(void *ctx, const struct s12z_item *item)
+{
+    struct s12z_trace *tr = ctx;
+    if (item->kind == S12Z_ITEM_LINE)
+        return take_line(tr, item->raw, &item->line, item->tick);
+    return s12z_events_gap(tr->events, MAX(item->bytes / LINE_BYTES, 1u), 0, EVENT_CAUSE_CORRUPT, &tr->sink_err);
+}
+
+static int sink_result(struct s12z_trace *tr, int ret, struct err *err)
+{
+    if (ret < 0 && err)
+        *err = tr->sink_err;
+    return ret;
+}
+
+/* ---- the pins ---- */
+
+/* Edges the capture dropped: whatever was going on is unknown. */
+static int edges_lost(struct s12z_trace *tr, uint64_t lost, struct err *err)
+{
+    tr->lost_edges += lost;
+    tr->lost_edge_times++;
+    int ret = sink_result(tr, s12z_edges_lost(&tr->edges), err);
+    uint64_t lines = MAX(lost / 100, 1u); /* a line has about 64 clock and half as many data edges */
+    return ret < 0 ? ret : s12z_events_gap(tr->events, lines, 0, EVENT_CAUSE_HOST_QUEUE, err);
+}
+
+/* Moves all edges there are. Returns how many, or < 0. */
+static int read_pins(struct s12z_trace *tr, struct err *err)
+{
+    int total = 0, n = EDGES;
+    while (n == EDGES && s12z_events_waiting(tr->events) < (1u << 20)) {
+        uint64_t lost = 0;
+        n = tr->pdo->read(tr->t->probe, tr->edge, EDGES, &lost, err);
+        int ret = n < 0 ? n : lost ? edges_lost(tr, lost, err) : 0;
+        if (ret == 0 && n > 0)
+            ret = sink_result(tr, s12z_edges_feed(&tr->edges, tr->edge, (size_t)n), err);
+        if (ret < 0)
+            return ret;
+        total += n;
+    }
+    uint64_t now = s12z_now(tr->t);
+    if (total)
+        tr->edge_ns = now;
+    else if (now - tr->edge_ns > QUIET_NS) {
+        int ret = sink_result(tr, s12z_edges_idle(&tr->edges, UINT64_MAX), err);
+        if (ret < 0)
+            return ret;
+    }
+    return total;
+}
+
+/* Nothing is sent any more (PTACT is 0): what is in the capture is all. */
+static int empty_pins(struct s12z_trace *tr, struct err *err)
+{
+    int n;
+    do
+        n = read_pins(tr, err);
+    while (n > 0 && s12z_events_waiting(tr->events) < (1u << 20));
+    return n < 0 ? n : sink_result(tr, s12z_edges_idle(&tr->edges, UINT64_MAX), err);
+}
+
+/* ---- the buffer ---- */
+
+static int read_buffer(struct s12z_trace *tr, struct err *err)
+{
+    uint8_t raw[LINES * LINE_BYTES], sr, cnt;
+    struct s12z_target *t = tr->t;
+    const struct s12z_settings settings = s12z_settings_default();
+    int ret = s12z_peek8(t, S12Z_DBGSR, &sr, err);
+    if (ret == 0)
+        ret = s12z_peek8(t, S12Z_DBGCNT, &cnt, err);
+    if (ret < 0)
+        return ret;
+    uint32_t n = REG_GET(sr, S12Z_DBGSR_TBF) ? LINES : (cnt & 0x7Fu) / 2; /* CNT counts half lines */
+    if (!n)
+        return 0;
+    struct bdc_op op = { .kind = BDC_LINES, .rx = raw, .len = n * LINE_BYTES };
+    ret = s12z_poke16(t, S12Z_DBGTB, 0, err); /* unlocks and points at the oldest */
+    if (ret == 0)
+        ret = s12z_do(t, &op, 1, err);
+    for (uint32_t k = 0; ret == 0 && k < n; k++) {
+        uint64_t line = s12z_line_from_command(raw + k * LINE_BYTES);
+        struct s12z_line l;
+        if (s12z_line_decode(line, &settings, &l, NULL) == 0)
+            ret = sink_result(tr, take_line(tr, line, &l, 0), err);
+        else
+            ret = s12z_events_gap(tr->events, 1, 0, EVENT_CAUSE_CORRUPT, err);
+    }
+    return ret;
+}
+
+/* ---- sessions ---- */
+
+static unsigned debuggers_comparators(const struct s12z_target *t)
+{
+    unsigned set = 0;
+    for (size_t k = 0; k < S12Z_COMPARATORS; k++)
+        if (t->hard[k].used)
+            set |= (t->hard[k].pair ? 3u : 1u) << t->hard[k].first;
+    return set;
+}
+
+/* The module gets what the next session needs; it is disarmed. */
+static int prepare(struct s12z_trace *tr, struct err *err)
+{
+    bool inside = s12z_events_active(tr->events);
+    s12z_plan_make(&tr->cfg, inside, tr->pdo != NULL, debuggers_comparators(tr->t), &tr->plan);
+    return s12z_dbg_claim(tr->t, &tr->plan.dbg, err);
+}
+
+static void session_begins(struct s12z_trace *tr)
+{
+    tr->session = true;
+    tr->ended = false;
+    tr->begun_ns = tr->look_ns = s12z_now(tr->t);
+    tr->burst_cycles = seen_cycles(tr);
+}
+
+/* All lines of a session that is over, and what ended it. The module is disarmed. */
+static int session_over(struct s12z_trace *tr, uint8_t efr, struct err *err)
+{
+    uint64_t before = bdc_cycles(tr->t);
+    bool stopped = efr & (uint8_t)(tr->plan.begins ? 0 : tr->plan.dbg.comparators);
+    tr->session = false;
+    int ret = tr->pdo ? empty_pins(tr, err) : read_buffer(tr, err);
+    if (ret == 0 && stopped && tr->plan.stops) {
+        tr->over = true; /* only a start point would begin anew, and there is none */
+        ret = s12z_events_set_active(tr->events, false, err);
+    }
+    tr->wire_bits += bdc_cycles(tr->t) - before;
+    return ret;
+}
+
+/* ---- hooks of the driver ---- */
+
+static int on_resuming(struct s12z_target *t, struct err *err)
+{
+    struct s12z_trace *tr = t->trace;
+    if (tr->over)
+        return s12z_dbg_claim(t, NULL, err);
+    int ret = prepare(tr, err);
+    if (ret < 0)
+        return ret;
+    session_begins(tr);
+    if (tr->held_from_ns)
+        tr->held_ns += s12z_now(t) - tr->held_from_ns;
+    tr->held_from_ns = 0;
+    return 0;
+}
+
+static int on_halted(struct s12z_target *t, uint8_t efr, struct err *err)
+{
+    struct s12z_trace *tr = t->trace;
+    if (!tr->session)
+        return 0;
+    bool own = efr & EFR(PTBOVF) || (!tr->plan.begins && efr & tr->plan.dbg.comparators);
+    tr->held_from_ns = own ? s12z_now(t) : 0;
+    int ret = session_over(tr, efr, err);
+    if (ret == 0 && efr & EFR(PTBOVF) && tr->cfg.policy == TRACE_LIVE)
+        tr->gap_due = true; /* a debugger's breakpoint halted later than the buffer was full */
+    return ret < 0 ? ret : own && !t->halt_wanted;
+}
+
+/* Live: the session has ended and the program runs on. */
+static int begin_anew(struct s12z_trace *tr, struct err *err)
+{
+    struct s12z_target *t = tr->t;
+    uint8_t efr;
+    int ret = s12z_dbg_disarm(t, &efr, err);
+    if (ret == 0)
+        ret = session_over(tr, efr, err);
+    if (ret < 0)
+        return ret;
+    if (tr->over)
+        return s12z_dbg_claim(t, NULL, err);
+    tr->gap_due = s12z_events_active(tr->events) || !tr->cfg.has_start;
+    tr->gap_cause = EVENT_CAUSE_RING_FULL;
+    if (tr->gap_due && !tr->pdo) /* its length is known by the clock: until now */
+        ret = close_gap(tr, 0, err);
+    if (ret == 0)
+        ret = prepare(tr, err);
+    if (ret == 0)
+        ret = s12z_dbg_arm(t, err);
+    if (ret == 0)
+        session_begins(tr);
+    return ret;
+}
+
+/* The program runs. Lines are moved; a session that has ended without halting it is followed by the next. */
+static int look(struct s12z_trace *tr, struct err *err)
+{
+    struct s12z_target *t = tr->t;
+    uint8_t sr;
+    int ret = tr->pdo ? read_pins(tr, err) : 0;
+    if (ret < 0 || !tr->session || !t->armed)
+        return MIN(ret, 0);
+    uint64_t now = s12z_now(t);
+    if (tr->pdo && !tr->ended && now - tr->look_ns < LOOK_NS)
+        return 0;
+    tr->look_ns = now;
+    ret = s12z_peek8(t, S12Z_DBGSR, &sr, err);
+    if (ret < 0 || REG_GET(sr, S12Z_DBGSR_SSF) || t->was_reset)
+        return ret;
+    if (tr->plan.dbg.halt_on_overflow || debuggers_comparators(t))
+        return 0; /* it halts: the driver will see that, and trace_halted() is called */
+    return begin_anew(tr, err);
+}
+
+static int on_poll(struct s12z_target *t, uint64_t max_ns, struct err *err)
+{
+    (void)max_ns;
+    return look(t->trace, err);
+}
+
+/* What the buffer held is not read: the program that made it is gone. */
+static void on_reset(struct s12z_target *t)
+{
+    struct s12z_trace *tr = t->trace;
+    tr->resets++;
+    tr->session = false;
+    tr->held_from_ns = 0;
+    if (!tr->armed)
+        return;
+    if (tr->pdo)
+        read_pins(tr, NULL); /* lines sent before the reset count */
+    s12z_events_gap(tr->events, 1, 0, EVENT_CAUSE_RESET, NULL);
+    if (tr->pdo)
+        s12z_edges_lost(&tr->edges);
+}
+
+static void free_trace(struct s12z_target *t)
+{
+    struct s12z_trace *tr = t->trace;
+    t->trace = NULL;
+    t->trace_resuming = NULL;
+    t->trace_halted = NULL;
+    t->trace_poll = NULL;
+    t->trace_reset = NULL;
+    t->trace_close = NULL;
+    if (!tr)
+        return;
+    if (tr->pdo && tr->armed)
+        tr->pdo->stop(t->probe, NULL);
+    s12z_events_free(tr->events);
+    free(tr->edge);
+    free(tr);
+}
+
+/* ---- arming ---- */
+
+static int refuse_config(const struct s12z_target *t, const struct trace_config *cfg, struct err *err)
+{
+    if (!t->full_dbg)
+        return err_set(err, ERR_UNSUPPORTED, "--sample looks at the PC instead", "%s: no trace buffer in this part's DBG module", t->chip->name);
+    if (!cfg->image)
+        return err_set(err, ERR_USAGE, "add --elf FILE", "profiling needs the program");
+    if (cfg->irq_filter == IRQ_FILTER_CALLS || cfg->irq_filter == IRQ_FILTER_SHINOBI)
+        return err_set(err, ERR_UNSUPPORTED, "--irq-filter auto keeps handlers out of their victims' numbers",
+                       "S12Z: this interrupt filter is SH-4's");
+    return 0;
+}
+
+static int open_pins(struct s12z_trace *tr, struct err *err)
+{
+    struct s12z_settings settings = s12z_settings_default();
+    const struct pdo_ops *pdo = tr->cfg.capture == TRACE_CAPTURE_READOUT ? NULL : tr->t->probe->driver->pdo;
+    if (!pdo)
+        return tr->cfg.capture != TRACE_CAPTURE_PINS ? 0
+               : err_set(err, ERR_UNSUPPORTED, "--capture bdc reads the buffer in bursts", "%s cannot capture PDO and PDOCLK", tr->t->probe->name);
+    tr->edge = malloc(EDGES * sizeof *tr->edge);
+    if (!tr->edge)
+        return err_set(err, ERR_NOMEM, "close other programs", "trace: out of memory");
+    int ret = pdo->start(tr->t->probe, &tr->tick_hz, err);
+    if (ret < 0)
+        return ret;
+    tr->pdo = pdo;
+    s12z_stream_init(&tr->stream, S12Z_FORM_WIRE, &settings, sink, tr);
+    s12z_edges_init(&tr->edges, &settings, &tr->stream);
+    tr->edge_ns = s12z_now(tr->t);
+    return 0;
+}
+
+/* BDCFCLK follows the bus clock (assumed equal: docs/unverified.md): SYNC measures it. Gaps of bursts are told in cycles then. */
+static int measure_bus(struct s12z_trace *tr, struct err *err)
+{
+    struct s12z_target *t = tr->t;
+    bool fast = REG_GET(t->csr, S12Z_BDCCSR_CLKSW);
+    int ret = fast ? 0 : s12z_clock_source(t, true, err);
+    if (ret == 0)
+        tr->bus_hz = t->hz;
+    return ret < 0 || fast ? ret : s12z_clock_source(t, false, err);
+}
+
+static int open_events(struct s12z_trace *tr, struct err *err)
+{
+    uint16_t ivbr;
+    const struct trace_config *cfg = &tr->cfg;
+    int ret = s12z_peek16(tr->t, IVBR, &ivbr, err);
+    if (ret < 0)
+        return ret;
+    return s12z_events_new(&(struct s12z_events_config){
+        .image = cfg->image, .settings = s12z_settings_default(), .ivbr = ivbr, .has_start = cfg->has_start,
+        .start = (uint32_t)cfg->start, .stops = cfg->stops, .nstops = cfg->nstops,
+        .counter = { cfg->counter[0], cfg->counter[1] }, .seamless = cfg->policy == TRACE_LOSSLESS, .lines = cfg->lines,
+    }, &tr->events, err);
+}
+
+static int trace_disarm(struct target *target, struct err *err);
+
+static int hook_in(struct s12z_trace *tr, struct err *err)
+{
+    struct s12z_target *t = tr->t;
+    t->trace_resuming = on_resuming;
+    t->trace_halted = on_halted;
+    t->trace_poll = on_poll;
+    t->trace_reset = on_reset;
+    t->trace_close = free_trace;
+    tr->armed = true;
+    tr->armed_ns = s12z_now(t);
+    int ret = prepare(tr, err);
+    if (ret < 0 || t->state != TARGET_RUNNING)
+        return ret; /* halted: on_resuming() does the rest */
+    ret = s12z_dbg_arm(t, err);
+    if (ret == 0)
+        session_begins(tr);
+    return ret;
+}
+
+static int trace_arm(struct target *target, const struct trace_config *cfg, struct err *err)
+{
+    struct s12z_target *t = s12z_of(target);
+    int ret = refuse_config(t, cfg, err);
+    if (ret < 0)
+        return ret;
+    free_trace(t);
+    struct s12z_trace *tr = calloc(1, sizeof *tr);
+    if (!tr)
+        return err_set(err, ERR_NOMEM, "close other programs", "trace: out of memory");
+    tr->t = t;
+    tr->cfg = *cfg;
+    tr->gap_cause = EVENT_CAUSE_RING_FULL;
+    t->trace = tr;
+    ret = open_events(tr, err);
+    if (ret == 0)
+        ret = open_pins(tr, err);
+    if (ret == 0 && !tr->pdo && cfg->policy == TRACE_LIVE)
+        ret = measure_bus(tr, err);
+    if (ret == 0)
+        ret = hook_in(tr, err);
+    if (ret < 0) {
+        s12z_dbg_claim(t, NULL, NULL);
+        free_trace(t);
+        return s12z_lost(t, err_prefix(err, ret, "trace"));
+    }
+    log_msg(t->probe->log, LOG_PROF, "%s: profiling by %s%s%s", t->probe->name, tr->pdo ? "PDO capture" : "bursts over BDC",
+            *tr->plan.text ? "; " : "", tr->plan.text);
+    return 0;
+}
+
+/* ---- the rest of the table ---- */
+
+static int trace_poll(struct target *target, struct event *out, size_t cap, uint64_t max_ns, struct err *err)
+{
+    struct s12z_target *t = s12z_of(target);
+    struct s12z_trace *tr = t->trace;
+    (void)max_ns; /* the driver's poll() lets time pass and calls look() */
+    if (!tr || !tr->events)
+        return 0;
+    if (tr->armed && t->state == TARGET_RUNNING && s12z_events_waiting(tr->events) == 0) {
+        int ret = look(tr, err);
+        if (ret < 0)
+            return s12z_lost(t, ret);
+    }
+    return (int)s12z_events_take(tr->events, out, cap);
+}
+
+static int trace_disarm(struct target *target, struct err *err)
+{
+    struct s12z_target *t = s12z_of(target);
+    struct s12z_trace *tr = t->trace;
+    uint8_t efr = 0;
+    if (!tr || !tr->armed)
+        return 0;
+    int ret = 0;
+    if (tr->session && t->armed) {
+        ret = s12z_dbg_disarm(t, &efr, err);
+        if (ret == 0)
+            ret = session_over(tr, efr, err);
+    }
+    if (tr->pdo) {
+        int end = sink_result(tr, s12z_edges_end(&tr->edges), ret < 0 ? NULL : err);
+        tr->pdo->stop(t->probe, NULL);
+        ret = ret < 0 ? ret : end;
+    }
+    tr->armed = tr->session = false;
+    t->trace_resuming = NULL;
+    t->trace_halted = NULL;
+    t->trace_poll = NULL;
+    t->trace_reset = NULL;
+    int claimed = s12z_dbg_claim(t, NULL, ret < 0 ? NULL : err);
+    int closed = s12z_events_end(tr->events, ret < 0 || claimed < 0 ? NULL : err);
+    if (ret == 0 && t->state == TARGET_RUNNING && s12z_dbg_wanted(t)) /* breakpoints of the debugger stay */
+        ret = s12z_dbg_arm(t, err);
+    return s12z_lost(t, ret < 0 ? ret : claimed < 0 ? claimed : closed);
+}
+
+static int trace_set_active(struct target *target, bool active, struct err *err)
+{
+    struct s12z_trace *tr = trace_of(target);
+    if (!tr || !tr->armed)
+        return err_set(err, ERR_STATE, "arm it first", "no profile is armed");
+    tr->over &= !active;
+    return s12z_events_set_active(tr->events, active, err);
+}
+
+/* ---- what the user should know ---- */
+
+static double covered(const struct s12z_trace *tr)
+{
+    double seen = (double)seen_cycles(tr), gap = (double)s12z_events_totals(tr->events)->gap_cycles;
+    return seen + gap > 0 ? 100 * seen / (seen + gap) : 100;
+}
+
+static size_t name_culprits(const struct s12z_trace *tr, char *buf, size_t cap, size_t most)
+{
+    struct s12z_culprit c[4];
+    size_t n = s12z_events_culprits(tr->events, c, MIN(most, ARRAY_LEN(c))), len = 0;
+    buf[0] = 0;
+    for (size_t k = 0; k < n && len < cap; k++) {
+        if (c[k].name)
+            len += (size_t)snprintf(buf + len, cap - len, "%s%.24s", k ? ", " : "", c[k].name);
+        else
+            len += (size_t)snprintf(buf + len, cap - len, "%s%06X", k ? ", " : "", c[k].low);
+    }
+    return n;
+}
+
+/* The wrong ELF shows by lines that do not fit: nearly none do by accident. */
+static bool suspect_elf(const struct s12z_trace *tr)
+{
+    const struct s12z_events_totals *s = s12z_events_totals(tr->events);
+    return s->misfits >= LEAST_MISFITS && s->misfits * 4 > s->lines;
+}
+
+static void make_note(const struct s12z_trace *tr, char *note, size_t cap)
+{
+    const struct s12z_events_totals *s = s12z_events_totals(tr->events);
+    char who[64];
+    size_t n = (size_t)snprintf(note, cap, "C1 estimated; by %s", tr->pdo ? "PDO" : "bursts over BDC");
+    if (suspect_elf(tr)) {
+        snprintf(note, cap, "this ELF is not what was traced: %llu of %llu lines do not fit; first: %.100s", (unsigned long long)s->misfits,
+                 (unsigned long long)s->lines, s->first_misfit.what);
+        return;
+    }
+    if (s->gaps && tr->cfg.policy == TRACE_LIVE)
+        n += (size_t)snprintf(note + n, cap - n, ", %.1f%% of bus cycles seen", covered(tr));
+    if (n < cap && s->overflows && name_culprits(tr, who, sizeof who, 2))
+        n += (size_t)snprintf(note + n, cap - n, "; returns of %s filled the buffer %llu times: --start and --stop around what matters help", who,
+                              (unsigned long long)s->overflows);
+    if (n < cap && *tr->plan.text && tr->plan.host_points)
+        snprintf(note + n, cap - n, "; %s", tr->plan.text);
+}
+
+static int trace_status(struct target *target, struct trace_status *out, struct err *err)
+{
+    struct s12z_trace *tr = trace_of(target);
+    *out = (struct trace_status){ 0 };
+    (void)err;
+    if (!tr)
+        return 0;
+    const struct s12z_events_totals *s = s12z_events_totals(tr->events);
+    *out = (struct trace_status){
+        .armed = tr->armed, .active = s12z_events_active(tr->events), .events = s->events, .lost = s->gap_lines + s->misfits,
+        .target_cycles = seen_cycles(tr) + s->gap_cycles, .held_ns = tr->held_ns, .wire_bits = tr->wire_bits,
+        .ring_bytes = LINES * LINE_BYTES,
+    };
+    make_note(tr, out->note, sizeof out->note);
+    return 0;
+}
+
+static int trace_explain(struct target *target, const struct text_sink *out, struct err *err)
+{
+    struct s12z_trace *tr = trace_of(target);
+    if (!tr)
+        return err_set(err, ERR_STATE, "monitor profile start", "no profile is armed");
+    const struct s12z_events_totals *s = s12z_events_totals(tr->events);
+    const struct s12z_flow_totals *f = s12z_flow_totals(s12z_events_flow(tr->events));
+    struct s12z_culprit c[16];
+    uint32_t pc = 0;
+    size_t n = s12z_events_culprits(tr->events, c, ARRAY_LEN(c)), bad = s12z_flow_check(s12z_events_flow(tr->events), &pc);
+    sink_printf(out, "lines by %s; %s policy\n", tr->pdo ? "PDO and PDOCLK" : "bursts of 64 over BDC",
+                tr->cfg.policy == TRACE_LIVE ? "live" : "lossless");
+    if (*tr->plan.text)
+        sink_printf(out, "%s\n", tr->plan.text);
+    sink_printf(out, "%llu lines, %llu branches (%llu taken), %llu instructions, %llu calls, %llu interrupts\n",
+                (unsigned long long)s->lines, (unsigned long long)f->branches, (unsigned long long)f->taken,
+                (unsigned long long)f->instructions, (unsigned long long)f->calls, (unsigned long long)f->interrupts);
+    sink_printf(out, "%llu overflows; %llu gaps of about %llu lines and %llu bus cycles: %.2f%% seen; %llu passes cut by gaps\n",
+                (unsigned long long)s->overflows, (unsigned long long)s->gaps, (unsigned long long)s->gap_lines,
+                (unsigned long long)s->gap_cycles, covered(tr), (unsigned long long)s->passes_cut);
+    if (s->misfits)
+        sink_printf(out, "%llu lines did not fit the program; the first: %s\n", (unsigned long long)s->misfits, s->first_misfit.what);
+    if (s->unplaced)
+        sink_printf(out, "%llu lines came before the first address: the capture began in the middle\n", (unsigned long long)s->unplaced);
+    if (bad)
+        sink_printf(out, "what entered %zu blocks did not leave them, first at %06X: lines are missing unnoticed\n", bad, pc);
+    for (size_t k = 0; k < n; k++)
+        sink_printf(out, "  %06X %-24s %llu of the lines that filled the buffer\n", c[k].low, c[k].name ? c[k].name : "",
+                    (unsigned long long)c[k].lines);
+    return 0;
+}
+
+const struct target_trace_ops s12z_trace_ops = {
+    .arm = trace_arm, .poll = trace_poll, .disarm = trace_disarm, .set_active = trace_set_active, .status = trace_status,
+    .explain = trace_explain,
+};
