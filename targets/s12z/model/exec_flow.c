@@ -96,6 +96,8 @@ HANDLER(op_rti)
     for (size_t k = 0; k < sizeof order; k++)
         c->r[order[k]] = cpu_pull(c, s12z_reg_bytes(order[k]));
     uint32_t to = cpu_pull(c, 3);
+    if (c->system & CCW_U) /* a frame made by user code gives no rights */
+        ccw = (uint16_t)((ccw & ~CCW_SYSTEM) | c->system);
     cpu_set_ccw(c, ccw);
     go(c, u, to, true);
 }
