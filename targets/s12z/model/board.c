@@ -162,7 +162,11 @@ void board_reset(struct s12z_board *b, bool special)
     cpu_reset(&b->cpu, special);
 }
 
-static bool fault_is(const struct s12z_board *b, const char *kind) { return !strcmp(b->opt.fault, kind); }
+/* fault=KIND@N: from the N-th cycle of BDCCLK on, as bdc_pin.c has it. */
+static bool fault_is(const struct s12z_board *b, const char *kind)
+{
+    return !strcmp(b->opt.fault, kind) && b->ns >= b->opt.fault_at * NS_PER_S / b->opt.bdc_hz;
+}
 
 static int set_pins(struct sim_board *sim, unsigned mask, unsigned value, struct err *err)
 {
