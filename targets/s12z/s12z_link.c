@@ -41,7 +41,7 @@ bool s12z_is_halted(struct s12z_target *t, struct err *err, const char *what)
 /* ---- SYNC ---- */
 
 /* Nothing answered: what the pins say about it. */
-static int no_answer(struct s12z_target *t, struct err *err)
+int s12z_no_answer(struct s12z_target *t, struct err *err)
 {
     unsigned value = 0, known = 0;
     struct err why = { .code = ERR_OK };
@@ -68,7 +68,7 @@ static int sync(struct s12z_target *t, struct err *err)
     int ret = t->bdc->sync(t->probe, &hz, &why);
     t->syncs++;
     if (ret == -ERR_NO_TARGET)
-        return no_answer(t, err);
+        return s12z_no_answer(t, err);
     if (ret < 0) {
         if (err)
             *err = why;

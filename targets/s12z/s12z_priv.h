@@ -134,6 +134,8 @@ static inline struct s12z_target *s12z_of(struct target *t) { return (struct s12
 
 /* SYNC, ACK on. Errors tell apart: no power, RESET held, BKGD stuck, no answer. */
 int s12z_connect(struct s12z_target *t, struct err *err);
+/* Nothing answers: fills err with what the pins say about it. Returns a failure always. */
+int s12z_no_answer(struct s12z_target *t, struct err *err);
 /* n ops in as few transfers as possible, with everything a target may answer seen to: a lost clock is measured again, an overrun cleared, what may
  * be repeated is repeated, flags of BDCCSR become an error's sentence. Not for BDCCSR itself. The link being lost changes the state to GONE. */
 int s12z_do(struct s12z_target *t, struct bdc_op *ops, size_t n, struct err *err);

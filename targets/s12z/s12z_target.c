@@ -130,8 +130,7 @@ static int wait_reset_rise(struct s12z_target *t, struct err *err)
         if ((ret = s12z_wait(t, 10 * MS, err)) < 0)
             return ret;
     }
-    return err_set(err, ERR_NO_TARGET, "let go of the reset button; look at what drives the RESET pin",
-                   "reset: RESET stays low after it was let go");
+    return s12z_no_answer(t, err);
 }
 
 /* The part's pins; special: BKGD low (it is MODC) while RESET rises, so that it starts in active BDM. */

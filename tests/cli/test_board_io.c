@@ -76,8 +76,9 @@ static int set_image(struct target *t, const struct image *im, struct err *err)
     return 0;
 }
 
+static const struct target_reg regs[17] = { [16] = { "pc", 4, true, false } };
 static const struct target_ops ops = {
-    .pc_reg = 16, .read_mem = read_mem, .write_mem = write_mem, .write_reg = write_reg, .reset = reset,
+    .regs = regs, .nregs = 17, .pc_reg = 16, .read_mem = read_mem, .write_mem = write_mem, .write_reg = write_reg, .reset = reset,
     .set_image = set_image,
 };
 

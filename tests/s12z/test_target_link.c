@@ -110,12 +110,12 @@ static void connection__lost_at_any_time__is_a_state_with_a_sentence(void **stat
     };
     (void)state;
     for (size_t k = 0; k < ARRAY_LEN(rows); k++)
-        for (unsigned long at = 200000; at < 3000000; at += 371111) {
+        for (unsigned long at = 500000; at < 2000000; at += 471111) {
             char spec[80];
             int ret = 0;
             uint8_t got[64];
             struct target_stop stop;
-            snprintf(spec, sizeof spec, "s12zvml128,fault=%s@%lu", rows[k].fault, at);
+            snprintf(spec, sizeof spec, "s12zvml128,bus=4M,fault=%s@%lu", rows[k].fault, at);
             struct board *b = start(spec);
             cont(b);
             for (int n = 0; n < 2000 && ret >= 0; n++) {
@@ -136,7 +136,7 @@ static void connection__lost_at_any_time__is_a_state_with_a_sentence(void **stat
 static void flash__unplugged_in_the_middle__ends_the_download(void **state)
 {
     (void)state;
-    struct board *b = start("s12zvml128,fault=unplug@500000");
+    struct board *b = start("s12zvml128,bus=8M,fault=unplug@500000");
     uint8_t data[4096];
     int ret = 0;
     memset(data, 0x5A, sizeof data);
@@ -157,7 +157,7 @@ static void noise__on_the_wire__ends_every_call_with_a_result_or_a_sentence(void
     (void)state;
     for (unsigned long every = 300; every < 30000; every *= 3) {
         char spec[80];
-        snprintf(spec, sizeof spec, "s12zvml128,fault=noise@%lu", every);
+        snprintf(spec, sizeof spec, "s12zvml128,bus=8M,fault=noise@%lu", every);
         struct board *b = board_open(spec);
         unsigned failed = 0, ok = 0;
         for (int n = 0; n < 300; n++) {
