@@ -11,6 +11,7 @@
 #include "profiler/arena.h"
 #include "profiler/blocks.h"
 #include "profiler/calltree.h"
+#include "profiler/sampling.h"
 #include "profiler/symbols.h"
 
 #define PROFILE_NO_PARENT UINT32_MAX
@@ -90,6 +91,7 @@ struct profile_info {
     uint64_t gap_c1;        /* counter 1 steps during which events were lost */
     uint64_t passes;        /* start/stop pairs completed */
     uint32_t nesting;       /* most handlers open at once */
+    struct profile_sampling sampling; /* of a statistical profile; zero if read from a .prf */
     bool icache_enabled;    /* of the target, when profiled */
     bool cache_by_address;  /* profile_build(): cache lines by the SH-4 address map; false: nothing is cached */
     const char *note;       /* what the user should know (trace_status.note) */

@@ -88,6 +88,16 @@ static bool shows_doubt(const struct profile *p)
     return false;
 }
 
+/* Half the width of the interval that holds the true share with 95 % probability, in percent. */
+static void interval_cell(const struct profile *p, const struct profile_function *f, struct report_line *l)
+{
+    char text[16];
+    double low, high;
+    sampling_interval(f->hits, p->total_hits, &low, &high);
+    snprintf(text, sizeof text, high - low < 0.02 ? "%.2f" : "%.1f", 50 * (high - low));
+    line_cell(l, text, PERCENT_COLUMNS);
+}
+
 /* "?%": never 0.0 for what is marked. */
 static void doubt_cell(const struct profile_function *f, struct report_line *l)
 {
@@ -102,6 +112,8 @@ static void head(const struct profile *p, bool doubt, struct report_line *l, con
 {
     line_cell(l, "hits", COUNT_COLUMNS);
     line_cell(l, "hits%", PERCENT_COLUMNS);
+    if (p->type == PROFILE_STATISTICAL)
+        line_cell(l, "+-", PERCENT_COLUMNS);
     if (report_has_counter(p, 0)) {
         line_cell(l, "C1", COUNT_COLUMNS);
         line_cell(l, "C1%", PERCENT_COLUMNS);
@@ -123,6 +135,8 @@ static void cells(const struct profile *p, const struct profile_function *f, str
     char line[8] = "-";
     line_number(l, f->hits, COUNT_COLUMNS);
     line_percent(l, f->hits, p->total_hits, PERCENT_COLUMNS);
+    if (p->type == PROFILE_STATISTICAL)
+        interval_cell(p, f, l);
     if (report_has_counter(p, 0)) {
         line_number(l, f->c1, COUNT_COLUMNS);
         line_percent(l, f->c1, p->total_c1, PERCENT_COLUMNS);
@@ -290,11 +304,27 @@ static const char *times(uint64_t n, char *buf, size_t cap)
     return buf;
 }
 
+static void sampling(const struct profile *p, const struct text_sink *out)
+{
+    const struct profile_sampling *s = &p->info.sampling;
+    char a[32], b[32];
+    sink_printf(out, "sampling  %.1f looks a second of %s asked for", sampling_rate(s), grouped(s->rate_asked, a));
+    sink_printf(out, ", %s missed", grouped(s->missed, a));
+    if (s->asleep)
+        sink_printf(out, ";\n          the CPU was asleep in %s of %s (%.1f %%): those have no place above", grouped(s->asleep, a),
+                    grouped(s->looks, b), 100.0 * (double)s->asleep / (double)s->looks);
+    sink_printf(out, "\n          with 95 %% probability the true share is within +- percent of hits%%\n");
+}
+
 static void coverage(const struct profile *p, const struct text_sink *out)
 {
     const struct profile_info *i = &p->info;
     char a[32], b[32], c[32];
-    if (!i->events)
+    if (i->sampling.looks)
+        sampling(p, out);
+    if (i->sampling.looks && i->gaps)
+        sink_printf(out, "          the board was away %s: what ran then is not in here\n", times(i->gaps, a, sizeof a));
+    if (!i->events || i->sampling.looks)
         return; /* read from a .prf, which does not say */
     sink_printf(out, "coverage  %s events, %s%s lost, %s doubtful", grouped(i->events, a),
                 i->lost && i->lost_is_bound ? "at most " : "", grouped(i->lost, b), grouped(i->doubtful, c));

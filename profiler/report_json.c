@@ -156,7 +156,37 @@ static void blocks(struct json_writer *j, const struct profile *p)
     json_write_end(j);
 }
 
-static void function(struct json_writer *j, const struct profile_function *f)
+static void member_real(struct json_writer *j, const char *key, double value)
+{
+    json_write_key(j, key);
+    json_write_real(j, value);
+}
+
+/* Of all samples, and between what the true share is with 95 % probability. */
+static void share(struct json_writer *j, uint64_t hits, uint64_t total)
+{
+    double low, high;
+    sampling_interval(hits, total, &low, &high);
+    member_real(j, "share", total ? (double)hits / (double)total : 0);
+    member_real(j, "share_low", low);
+    member_real(j, "share_high", high);
+}
+
+static void sampling(struct json_writer *j, const struct profile_sampling *s)
+{
+    json_write_key(j, "sampling");
+    json_write_object(j, true);
+    member_uint(j, "rate_asked", s->rate_asked);
+    member_real(j, "rate", sampling_rate(s));
+    member_uint(j, "looks", s->looks);
+    member_uint(j, "asleep", s->asleep);
+    member_uint(j, "missed", s->missed);
+    member_real(j, "seconds", (double)s->running_ns / 1e9);
+    member_real(j, "confidence", 0.95);
+    json_write_end(j);
+}
+
+static void function(struct json_writer *j, const struct profile *p, const struct profile_function *f)
 {
     static const char *const descriptions[] = { "unknown", "function", "vector", "exception-100", "exception-400",
                                                 "interrupt", "exception-dbr", "user-block" };
@@ -180,6 +210,8 @@ static void function(struct json_writer *j, const struct profile_function *f)
     member_uint(j, "c2", f->c2);
     member_uint(j, "c2_children", f->c2_children);
     member_bool(j, "doubtful", f->doubtful);
+    if (p->type == PROFILE_STATISTICAL)
+        share(j, f->hits, p->total_hits);
     json_write_key(j, "doubt_share");
     if (profile_doubt_share(f) < 0)
         json_write_null(j);
@@ -220,10 +252,12 @@ void report_json(const struct profile *p, const struct text_sink *out)
     started(&j, p->info.when);
     counters(&j, &p->info);
     run(&j, p);
+    if (p->info.sampling.rate_asked)
+        sampling(&j, &p->info.sampling);
     json_write_key(&j, "functions");
     json_write_array(&j, false);
     for (size_t i = 0; i < p->nfunctions; i++)
-        function(&j, &p->functions[i]);
+        function(&j, p, &p->functions[i]);
     json_write_end(&j);
     json_write_key(&j, "tree");
     json_write_array(&j, false);

@@ -19,7 +19,7 @@ enum event_kind {
     EVENT_LINE,      /* a raw trace line: c1 its bytes, byte 0 lowest; no profile effect, for recordings and --trace-lines */
     EVENT_BLOCK,     /* code pc..target (exclusive) ran `amount` times more; blocks may overlap, counts of an address add up */
     EVENT_BRANCH,    /* the branch at pc was taken c1 and not taken c2 times more than the last such event said */
-    EVENT_SAMPLE,    /* pc: sampled address */
+    EVENT_SAMPLE,    /* pc: sampled address; without pc: the CPU was asleep */
     EVENT_TIMESTAMP, /* time and counters; with EVENT_HAS_PC also where the program is: ends a gap */
     EVENT_LOST,      /* amount events lost before this one (cause says why) */
     EVENT_NOTE,      /* cause: what happened (enum event_cause), no profile effect */
@@ -58,7 +58,8 @@ struct event {
     uint64_t pc;          /* address of the instruction */
     uint64_t target;      /* where control went */
     uint64_t c1, c2;      /* cumulative counters since arming, agent cost already subtracted */
-    uint64_t amount;      /* EVENT_LOST: how many events; elsewhere 0 */
+    uint64_t amount;      /* EVENT_LOST: how many events; EVENT_SAMPLE: looks missed before it; EVENT_START of samples: looks a
+                           * second asked for; elsewhere 0 */
     uint32_t sp;          /* stack pointer at the event, before its effect */
     uint16_t vector;      /* INTEVT/EXPEVT code */
     uint8_t kind;         /* enum event_kind */

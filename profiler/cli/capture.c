@@ -36,6 +36,7 @@ int capture_feed(struct capture *c, struct event *events, size_t n, struct err *
     int counted = 0;
     size_t kept = 0;
     for (size_t i = 0; i < n; i++) {
+        sampling_feed(&c->sampling, &events[i]);
         switch (events[i].kind) {
         case EVENT_BLOCK: case EVENT_BRANCH: /* sums so far: those of the last pass come before its end */
             counted = c->filter.done || counted < 0 ? counted : blocks_add(&c->blocks, &events[i]);
@@ -66,6 +67,10 @@ int capture_profile(const struct capture *c, const struct profile_info *info, st
                     struct err *err)
 {
     int ret = profile_build(c->tree, c->symbols, info, out, err);
+    if (ret == 0 && c->sampling.sum.rate_asked) { /* statistical even if nothing was met */
+        (*out)->type = PROFILE_STATISTICAL;
+        (*out)->info.sampling = sampling_result(&c->sampling);
+    }
     if (ret == 0 && c->blocks.used && (ret = profile_take_blocks(*out, &c->blocks, err)) < 0) {
         profile_free(*out);
         *out = NULL;

@@ -16,6 +16,7 @@ struct capture {
     struct recording_writer *recording; /* NULL: not recorded */
     const struct symbols *symbols;      /* borrowed; may be NULL */
     struct blocks blocks;               /* exact counts, where the target has them; not those after the last pass */
+    struct sampling sampling;           /* of a statistical profile */
     uint64_t seen;                      /* events fed */
 };
 

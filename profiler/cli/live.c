@@ -53,11 +53,12 @@ static uint64_t sum_functions(struct live *l, const struct calltree *tree)
         return 0;
     for (size_t i = 0; i < n; i++) {
         long f = symbols_find(l->symbols, nodes[i].addr);
-        total += nodes[i].c1;
+        uint64_t weight = nodes[i].kind == CALLTREE_SAMPLE ? nodes[i].hits : nodes[i].c1;
+        total += weight;
         if (f < 0)
             continue;
         l->hits[f] += nodes[i].hits;
-        l->c1[f] += nodes[i].c1;
+        l->c1[f] += weight;
     }
     return total;
 }

@@ -37,6 +37,38 @@ static uint64_t host_ns(void)
     return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
 }
 
+/* ---- the source: the target's trace, or what stands in for it ---- */
+
+static int source_arm(struct pump *p, struct target *t, struct err *err)
+{
+    const struct pump_source *s = p->cfg.source;
+    return s ? s->arm(p->cfg.source_ctx, t, &p->cfg.trace, err) : t->ops->trace->arm(t, &p->cfg.trace, err);
+}
+
+static int source_poll(struct pump *p, struct target *t, struct event *out, size_t cap, struct err *err)
+{
+    const struct pump_source *s = p->cfg.source;
+    return s ? s->poll(p->cfg.source_ctx, t, out, cap, WORKER_SLICE_NS, err) : t->ops->trace->poll(t, out, cap, WORKER_SLICE_NS, err);
+}
+
+static int source_disarm(struct pump *p, struct target *t, struct err *err)
+{
+    const struct pump_source *s = p->cfg.source;
+    return s ? s->disarm(p->cfg.source_ctx, t, err) : t->ops->trace->disarm(t, err);
+}
+
+int pump_set_active(struct pump *p, struct target *t, bool active, struct err *err)
+{
+    const struct pump_source *s = p->cfg.source;
+    return s ? s->set_active(p->cfg.source_ctx, t, active, err) : t->ops->trace->set_active(t, active, err);
+}
+
+int pump_status(struct pump *p, struct target *t, struct trace_status *out, struct err *err)
+{
+    const struct pump_source *s = p->cfg.source;
+    return s ? s->status(p->cfg.source_ctx, t, out, err) : t->ops->trace->status(t, out, err);
+}
+
 /* What earlier traces of this profile counted, on top. */
 static void add_counts(struct trace_status *s, const struct trace_status *before)
 {
@@ -53,7 +85,7 @@ static void add_counts(struct trace_status *s, const struct trace_status *before
 static void look(struct pump *p, struct target *t)
 {
     struct trace_status status = { 0 };
-    bool have = !p->away && t->ops->trace->status(t, &status, NULL) == 0;
+    bool have = !p->away && pump_status(p, t, &status, NULL) == 0;
     uint64_t at = now(t);
     add_counts(&status, &p->before);
     pthread_mutex_lock(&p->lock);
@@ -84,7 +116,7 @@ static size_t move_events(struct pump *p, struct target *t)
     size_t room = event_queue_room(p->queue);
     if (room == 0)
         return 0;
-    int n = t->ops->trace->poll(t, batch, MIN(room, PUMP_BATCH), WORKER_SLICE_NS, &err);
+    int n = source_poll(p, t, batch, MIN(room, PUMP_BATCH), &err);
     if (n < 0) {
         set_why(p, &err);
         return 0;
@@ -128,7 +160,7 @@ static void set_away(struct pump *p, bool away)
 static void rearm(struct pump *p, struct target *t)
 {
     struct err err = { .code = ERR_OK };
-    if (t->ops->trace->arm(t, &p->cfg.trace, &err) < 0) {
+    if (source_arm(p, t, &err) < 0) {
         p->rearm_at_ns = host_ns() + p->rearm_pause_ms * 1000000ull;
         p->rearm_pause_ms = MIN(p->rearm_pause_ms * 2, (unsigned)REARM_MAX_MS);
     } else {
@@ -181,7 +213,7 @@ static void gone(void *ctx, struct target *t, const struct err *why)
         struct trace_status last = { 0 };
         while (move_events(p, t) > 0)
             ;
-        if (t->ops->trace->status(t, &last, NULL) == 0) {
+        if (pump_status(p, t, &last, NULL) == 0) {
             add_counts(&last, &p->before);
             p->before = last;
             pthread_mutex_lock(&p->lock);
@@ -214,7 +246,7 @@ static void closing(void *ctx, struct target *t)
 {
     struct pump *p = ctx;
     if (p->phase == PUMP_ARMED)
-        t->ops->trace->disarm(t, NULL);
+        source_disarm(p, t, NULL);
     p->phase = PUMP_ENDED;
 }
 
@@ -242,7 +274,7 @@ void pump_fini(struct pump *p)
 
 int pump_arm(struct pump *p, struct target *t, struct err *err)
 {
-    int ret = t->ops->trace->arm(t, &p->cfg.trace, err);
+    int ret = source_arm(p, t, err);
     if (ret < 0)
         return ret;
     p->armed_ns = now(t);
@@ -258,7 +290,7 @@ void pump_disarm(struct pump *p, struct target *t)
     if (p->phase != PUMP_ARMED)
         return;
     look(p, t);
-    int ret = p->away ? 0 : t->ops->trace->disarm(t, &err);
+    int ret = p->away ? 0 : source_disarm(p, t, &err);
     if (ret < 0 || p->away) { /* away: why says it already */
         if (ret < 0)
             set_why(p, &err);

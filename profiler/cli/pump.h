@@ -18,7 +18,18 @@ enum pump_phase {
     PUMP_ENDED     /* nothing comes any more; see why */
 };
 
+/* Where events come from instead of the target's own trace; functions as in struct target_trace_ops. */
+struct pump_source {
+    int (*arm)(void *ctx, struct target *t, const struct trace_config *cfg, struct err *err);
+    int (*poll)(void *ctx, struct target *t, struct event *out, size_t cap, uint64_t max_ns, struct err *err);
+    int (*disarm)(void *ctx, struct target *t, struct err *err);
+    int (*set_active)(void *ctx, struct target *t, bool active, struct err *err);
+    int (*status)(void *ctx, struct target *t, struct trace_status *out, struct err *err);
+};
+
 struct pump_config {
+    const struct pump_source *source; /* NULL: the target's trace */
+    void *source_ctx;
     struct trace_config trace; /* pointers in it borrowed as long as the pump */
     uint64_t for_ns;           /* end after this much of the target's time; 0: no limit */
     size_t queue_events;       /* power of two */
@@ -68,6 +79,10 @@ int pump_arm(struct pump *p, struct target *t, struct err *err);
 /* pump_disarm - undo the patches; the events still in the target's ring follow with the next slices, then
  * the phase becomes PUMP_ENDED. Harmless when not armed. */
 void pump_disarm(struct pump *p, struct target *t);
+
+/* pump_set_active, pump_status - of the source; as in struct target_trace_ops. */
+int pump_set_active(struct pump *p, struct target *t, bool active, struct err *err);
+int pump_status(struct pump *p, struct target *t, struct trace_status *out, struct err *err);
 
 /* When the target is lost and comes back, the gap becomes an EVENT_LOST of unknown amount and the trace is armed anew,
  * as soon as the program is there again: after a failure the next try waits a second, then up to 30. */

@@ -12,6 +12,7 @@
 #include "profiler/cli/live.h"
 #include "profiler/cli/parts.h"
 #include "profiler/cli/pump.h"
+#include "profiler/cli/sample.h"
 #include "profiler/cli/settings.h"
 #include "profiler/cli/worker.h"
 
@@ -47,6 +48,7 @@ struct run {
     struct target *target;
     struct worker *worker;
     struct gdb_server *server;
+    struct sampler sampler;
     struct pump pump;
     bool has_pump;
     struct capture capture;

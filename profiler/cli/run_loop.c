@@ -191,7 +191,9 @@ static void profile_ended(struct run *r, const struct pump_view *v)
     show_result(r);
     if (r->header.has_start && !r->capture.filter.have_first)
         run_note(r, "the program never came to the start point %s: nothing was profiled", r->set.start);
-    if (!r->set.json)
+    if (!r->set.json && r->set.sample)
+        run_note(r, "%.1f s of the board's time", (double)(v->now_ns - v->armed_ns) / 1e9);
+    else if (!r->set.json)
         run_note(r, "%.1f s of the board's time, %.1fx slower than untraced", (double)(v->now_ns - v->armed_ns) / 1e9, live_slowdown(v));
     unsigned sessions = gdb_server_sessions(r->server);
     if (sessions == 0) {

@@ -7,7 +7,7 @@ static int profile_start(struct run *r, struct target *t, const struct text_sink
 {
     int ret = r->pump.phase == PUMP_ARMED ? 0 : pump_arm(&r->pump, t, err);
     if (ret >= 0) /* now, not at the start point */
-        ret = t->ops->trace->set_active(t, true, err);
+        ret = pump_set_active(&r->pump, t, true, err);
     if (ret >= 0)
         sink_printf(out, "profiling\n");
     return ret;
@@ -17,7 +17,7 @@ static int profile_stop(struct run *r, struct target *t, const struct text_sink 
 {
     if (r->pump.phase != PUMP_ARMED)
         return err_set(err, ERR_STATE, "monitor profile start", "no profile is running");
-    int ret = t->ops->trace->set_active(t, false, err);
+    int ret = pump_set_active(&r->pump, t, false, err);
     if (ret >= 0)
         sink_printf(out, "paused; `monitor profile start` goes on, Ctrl-C in probeprof ends it and shows the result\n");
     return ret;
@@ -30,9 +30,13 @@ static int profile_status(struct run *r, struct target *t, const struct text_sin
         sink_printf(out, "not profiling\n");
         return 0;
     }
-    int ret = t->ops->trace->status(t, &s, err);
+    int ret = pump_status(&r->pump, t, &s, err);
     if (ret < 0)
         return ret;
+    if (r->set.sample) {
+        sink_printf(out, "%s: %llu samples\n%s\n", s.active ? "sampling" : "paused", (unsigned long long)s.events, s.note);
+        return 0;
+    }
     sink_printf(out, "%s: %llu events, %llu lost, %llu doubtful; %u places traced, %u not\n",
                 s.active ? "profiling" : "waiting for the start point, or paused", (unsigned long long)s.events,
                 (unsigned long long)s.lost, (unsigned long long)s.doubtful, s.sites, s.untraced_sites);
@@ -58,6 +62,8 @@ static int monitor_profile(void *ctx, int argc, char **argv, const struct text_s
         return profile_stop(r, r->target, out, err);
     if (!strcmp(what, "status"))
         return profile_status(r, r->target, out, err);
+    if (!strcmp(what, "explain") && r->set.sample)
+        return err_set(err, ERR_UNSUPPORTED, "profile status", "samples trace nothing, so nothing is untraced");
     if (!strcmp(what, "explain"))
         return r->target->ops->trace->explain(r->target, out, err);
     return err_set(err, ERR_USAGE, "profile start|stop|status|explain", "profile: unknown word '%s'", what);

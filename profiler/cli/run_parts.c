@@ -17,11 +17,36 @@ static const char *profile_setting(const struct run *r)
         { SET_START, "--start" }, { SET_STOP, "--stop" },     { SET_PASSES, "--passes" }, { SET_FOR, "--for" },
         { SET_OUTPUT, "--output" }, { SET_RECORD, "--record" }, { SET_C1, "--c1" },       { SET_C2, "--c2" },
         { SET_JSON, "--json" },   { SET_TREE, "--tree" },     { SET_IRQ_FILTER, "--irq-filter" },
+        { SET_SAMPLE, "--sample" }, { SET_RATE, "--rate" },
     };
     for (size_t i = 0; i < ARRAY_LEN(rows); i++)
         if (asked(r, rows[i].id))
             return rows[i].name;
     return NULL;
+}
+
+/* The first setting that samples have no use for, or NULL. */
+static const char *trace_setting(const struct run *r)
+{
+    static const struct { enum setting id; const char *name; } rows[] = {
+        { SET_START, "--start" }, { SET_STOP, "--stop" }, { SET_PASSES, "--passes" }, { SET_C1, "--c1" }, { SET_C2, "--c2" },
+        { SET_RATIO, "--ratio" }, { SET_TREE, "--tree" }, { SET_IRQ_FILTER, "--irq-filter" }, { SET_POLICY, "--policy" },
+    };
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++)
+        if (r->set.origin[rows[i].id] == ORIGIN_FLAG)
+            return rows[i].name;
+    return NULL;
+}
+
+static int decide_sample(struct run *r, struct err *err)
+{
+    const char *no_use = r->set.sample ? trace_setting(r) : NULL;
+    if (asked(r, SET_RATE) && !r->set.sample)
+        return err_set(err, ERR_USAGE, "add --sample", "--rate says how often --sample looks");
+    if (no_use)
+        return err_set(err, ERR_USAGE, "leave one of them out", "--sample only looks where the program is: it has no use for %s", no_use);
+    r->set.rate_hz = r->set.rate_hz ? r->set.rate_hz : SAMPLE_RATE_DEFAULT;
+    return 0;
 }
 
 static int decide_profile(struct run *r, struct err *err)
@@ -32,7 +57,10 @@ static int decide_profile(struct run *r, struct err *err)
         return err_set(err, ERR_USAGE, "add --elf FILE, or elf = FILE in probeprof.conf", "--load needs the program");
     if (wants && !*r->set.elf && !r->set.no_profile)
         return err_set(err, ERR_USAGE, "add --elf FILE, or elf = FILE in probeprof.conf", "%s needs the program", wants);
-    if (asked(r, SET_PASSES) && (!*r->set.start || r->set.nstops == 0) && r->profile)
+    int ret = decide_sample(r, err);
+    if (ret < 0)
+        return ret;
+    if (asked(r, SET_PASSES) && !r->set.sample && (!*r->set.start || r->set.nstops == 0) && r->profile)
         return err_set(err, ERR_USAGE, "add --start A and --stop B", "--passes counts rounds from a start to a stop point");
     return 0;
 }
@@ -85,6 +113,10 @@ static int resolve(struct run *r, struct trace_config *t, struct err *err)
     for (int i = 0; ret == 0 && i < 2; i++)
         if (*r->set.counter[i])
             ret = part_event(r->part, i ? "c2" : "c1", r->set.counter[i], &r->counter[i], err);
+    if (r->set.sample) { /* what the conf file says of traces does not hold */
+        *t = (struct trace_config){ .image = r->symbols ? symbols_image(r->symbols) : NULL };
+        return ret;
+    }
     *t = (struct trace_config){
         .image = r->symbols ? symbols_image(r->symbols) : NULL,
         .has_start = *r->set.start != 0, .nstops = r->set.nstops,
@@ -117,11 +149,13 @@ static void fill_header(struct run *r, const struct trace_config *t)
         .program = "probeprof " PROBEPROF_VERSION, .target = r->part->name, .probe = r->probe->name, .elf = r->elf_path,
         .build_id_len = im->build_id_len, .counter = { counter_of(r, 0), counter_of(r, 1) }, .when = r->when,
         .has_start = t->has_start, .start = t->start, .nstops = t->nstops, .irq_filter = t->irq_filter,
-        .max_passes = r->set.passes, .address_cached = r->part->cache_by_address,
+        .max_passes = r->set.sample ? 0 : r->set.passes, .address_cached = r->part->cache_by_address,
         .canonical_mask = r->part->canonical_mask,
     };
     memcpy(h->build_id, im->build_id, im->build_id_len);
     memcpy(h->stops, t->stops, t->nstops * sizeof t->stops[0]);
+    if (r->set.sample)
+        h->counter[0] = h->counter[1] = (struct profile_counter){ 0 };
 }
 
 static void write_log(void *ctx, enum log_subject subject, const char *line)
@@ -153,18 +187,28 @@ static void wake_main(void *ctx)
     uv_async_send(&r->wake);
 }
 
+static void set_pace(void *ctx, uint64_t ns)
+{
+    struct run *r = ctx;
+    worker_set_slice(r->worker, ns);
+}
+
 static int open_profile(struct run *r, const struct trace_config *trace, struct err *err)
 {
     if (!r->symbols)
         return 0;
-    if (!r->target->ops->trace)
+    if (r->set.sample && !r->target->ops->sample_pc)
+        return err_set(err, ERR_UNSUPPORTED, "leave --sample out", "%s: its PC cannot be sampled", r->part->name);
+    if (!r->set.sample && !r->target->ops->trace)
         return r->profile ? err_set(err, ERR_UNSUPPORTED, "--no-profile bridges for GDB", "%s: no function trace on this part",
                                     r->part->name)
                           : 0;
     fill_header(r, trace);
+    r->sampler = (struct sampler){ .rate_hz = r->set.rate_hz, .pace = set_pace, .pace_ctx = r };
     int ret = pump_init(&r->pump, &(struct pump_config){
         .trace = *trace, .for_ns = r->set.for_ns, .queue_events = QUEUE_EVENTS,
         .wake = wake_main, .wake_ctx = r,
+        .source = r->set.sample ? &sampler_source : NULL, .source_ctx = &r->sampler,
     }, err);
     if (ret < 0)
         return ret;

@@ -7,6 +7,7 @@
 #include "probe/base/log.h"
 #include "probe/base/util.h"
 #include "profiler/cli/conf.h"
+#include "profiler/cli/sample.h"
 #include "probe/base/nearest.h"
 
 const struct opt settings_opts[] = {
@@ -25,6 +26,8 @@ const struct opt settings_opts[] = {
     { "ratio", 0, NULL, "count cycles in bus clock units (CLKF), for programs that change the CPU clock", SET_RATIO },
     { "passes", 'n', "N", "end after N passes from start to stop", SET_PASSES },
     { "for", 0, "TIME", "end after this much target time: 30s, 500ms", SET_FOR },
+    { "sample", 0, NULL, "statistical profile: look at the PC of the running program now and then, without tracing", SET_SAMPLE },
+    { "rate", 0, "HZ", "how often --sample looks, on average; default 1k", SET_RATE },
     { "irq-filter", 0, "F", "off, auto, calls, shinobi or shinobi:SYMBOL", SET_IRQ_FILTER },
     { "policy", 0, "P", "lossless (stall the program when the trace is full) or live (drop and count)", SET_POLICY },
     { "agent-ram", 0, "A:SIZE", "target RAM the trace agent may use", SET_AGENT_RAM },
@@ -98,6 +101,17 @@ static int set_agent_ram(struct settings *s, const char *text, struct err *err)
     return err_set(err, ERR_USAGE, "for example 0x8CF00000:64k", "agent-ram: '%s' is not ADDRESS:SIZE", text);
 }
 
+static int set_rate(struct settings *s, const char *text, struct err *err)
+{
+    unsigned hz = 0;
+    int ret = opt_hz("rate", text, &hz, err);
+    if (ret == 0 && hz > SAMPLE_RATE_MAX)
+        return err_set(err, ERR_USAGE, "1M is the most", "rate: '%s' is more than any wire can do", text);
+    if (ret == 0)
+        s->rate_hz = hz;
+    return ret;
+}
+
 static int set_log(struct settings *s, const char *text, struct err *err)
 {
     static const char *const words[] = { "usb", "wire", "target", "rsp", "prof", "all", NULL };
@@ -147,6 +161,8 @@ static int apply(struct settings *s, enum setting id, enum origin origin, const 
     case SET_RATIO: return set_bool(&s->ratio, "ratio", v, err);
     case SET_PASSES: return opt_count("passes", v, 1, 1000000000, &s->passes, err);
     case SET_FOR: return opt_ns("for", v, &s->for_ns, err);
+    case SET_SAMPLE: return set_bool(&s->sample, "sample", v, err);
+    case SET_RATE: return set_rate(s, v, err);
     case SET_IRQ_FILTER: return set_irq_filter(s, v, err);
     case SET_POLICY: return set_policy(s, v, err);
     case SET_AGENT_RAM: return set_agent_ram(s, v, err);

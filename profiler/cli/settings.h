@@ -16,7 +16,7 @@
 enum origin { ORIGIN_NONE, ORIGIN_CONF, ORIGIN_ENV, ORIGIN_FLAG };
 enum setting {
     SET_PROBE, SET_TARGET, SET_SPEED, SET_PRIVATE, SET_NO_PRIVATE, SET_ELF, SET_LOAD, SET_NO_LOAD, SET_START, SET_STOP, SET_C1, SET_C2,
-    SET_RATIO, SET_PASSES, SET_FOR, SET_IRQ_FILTER, SET_POLICY, SET_AGENT_RAM, SET_OUTPUT, SET_RECORD,
+    SET_RATIO, SET_PASSES, SET_FOR, SET_SAMPLE, SET_RATE, SET_IRQ_FILTER, SET_POLICY, SET_AGENT_RAM, SET_OUTPUT, SET_RECORD,
     SET_GDB, SET_NO_PROFILE, SET_JSON, SET_TREE, SET_HITS, SET_ALL, SET_SORT, SET_LOG, SET_CONF,
     SET_HELP, SET_COUNT
 };
@@ -38,6 +38,8 @@ struct settings {
     bool ratio;
     unsigned long passes;      /* 0 = until Ctrl-C */
     unsigned long long for_ns; /* target time; 0 = until Ctrl-C */
+    bool sample;               /* a statistical profile instead of a trace */
+    unsigned rate_hz;          /* of samples; 0 = default */
     enum irq_filter irq_filter;
     char shinobi_routine[128]; /* "" = the driver's default */
     enum trace_policy policy;

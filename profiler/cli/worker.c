@@ -44,6 +44,7 @@ struct worker {
     size_t nfds;
     bool gone;
     bool was_running;        /* when last seen */
+    uint64_t slice_ns;       /* at most cfg.slice_ns */
     unsigned recover_pause_ms;
     uint64_t recover_at_ns;
     uint64_t idle_at_ns;     /* next slice() of a halted target */
@@ -98,6 +99,8 @@ int worker_post(struct worker *w, struct worker_job *job, struct err *err)
     wake(w);
     return 0;
 }
+
+void worker_set_slice(struct worker *w, uint64_t ns) { w->slice_ns = ns && ns < w->cfg.slice_ns ? ns : w->cfg.slice_ns; }
 
 void worker_serve(struct worker *w) { w->cfg.held = false; }
 
@@ -288,7 +291,7 @@ static int serve_target(struct worker *w)
         return !w->gone ? 0 : w->recover_at_ns <= now ? 0 : (int)((w->recover_at_ns - now) / 1000000u) + 1;
     }
     bool turn = state == TARGET_RUNNING || now >= w->idle_at_ns;
-    poll_target(w, turn ? w->cfg.slice_ns : 0);
+    poll_target(w, turn ? w->slice_ns : 0);
     if (turn) {
         bool more = tell_slice(w);
         w->idle_at_ns = more ? 0 : now_ns() + (uint64_t)WORKER_IDLE_MS * 1000000u;
@@ -435,6 +438,7 @@ int worker_start(const struct worker_config *cfg, struct worker **out, struct er
     w->cfg = *cfg;
     if (!w->cfg.slice_ns)
         w->cfg.slice_ns = WORKER_SLICE_NS;
+    w->slice_ns = w->cfg.slice_ns;
     w->wake_fd = -1;
     list_init(&w->queued);
     list_init(&w->finished);

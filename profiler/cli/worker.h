@@ -95,6 +95,10 @@ int worker_post(struct worker *w, struct worker_job *job, struct err *err);
 /* worker_stopping - true once worker_stop() was called: long jobs ask and give up. Any thread. */
 bool worker_stopping(const struct worker *w);
 
+/* worker_set_slice - how long the next polls of a running target may last, at most what worker_config says; 0: that.
+ * On the worker. */
+void worker_set_slice(struct worker *w, uint64_t ns);
+
 /* worker_serve - from here on a held worker lets the target run and looks for stops. On the worker. */
 void worker_serve(struct worker *w);
 

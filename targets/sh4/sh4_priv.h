@@ -322,6 +322,7 @@ enum sh4_loan { SH4_LOAN_NONE, SH4_LOAN_RUN, SH4_LOAN_CRAWL };
  * is under way, or SR.BL stays set. A stop of its own on the way is kept for the next poll; it stays halted then. */
 int sh4_borrow(struct sh4_target *t, enum sh4_loan *loan, const char *what, struct err *err);
 /* done: result of what was done meanwhile; returned, or else a failure to let it run. */
+int sh4_sample_pc(struct target *t, uint64_t *pc, struct err *err); /* sh4_sample.c */
 int sh4_give_back(struct sh4_target *t, enum sh4_loan loan, int done, struct err *err);
 int sh4_counters_arm(struct target *t, const uint16_t code[2], struct err *err);
 int sh4_counters_read(struct target *t, struct counter_values *out, struct err *err);

@@ -186,8 +186,8 @@ static void report__statistical__hits_only(void **state)
     p->nfunctions = 1;
     p->total_hits = 123456;
     expect(report_functions, p, &(struct report_options){ 0 },
-           "  hits hits% cache  function\n"
-           "123.5k   100     1  walk\n");
+           "  hits hits%    +- cache  function\n"
+           "123.5k   100  0.00     1  walk\n");
     expect(report_tree, p, &(struct report_options){ 0 }, "a statistical profile has no call paths\n");
     expect(report_summary, p, &(struct report_options){ 0 }, "total     123,456 hits (samples)\n");
     profile_free(p);

@@ -585,6 +585,34 @@ static void memory__of_a_running_target_full_of_exceptions__is_read_and_it_ends_
     look_changes_nothing("sh7750,be", WORK);
 }
 
+/* Looks at irregular moments find two loops as often as they take: 3 to 1, seen within 5 %. */
+static void sample__two_loops_of_known_length__met_in_proportion(void **state)
+{
+    (void)state;
+    struct board *b = board_start("sh7750", "start: mov.w n1,r1\n nop\n a: dt r1\n bf a\n aend: mov.w n2,r1\n nop\n b: dt r1\n bf b\n"
+                                            " bend: bra start\n nop\n n1: .word 300\n n2: .word 100\n");
+    uint64_t rng = 1, pc = 0;
+    unsigned a = 0, other = 0, in_b = 0;
+    assert_int_equal(b->t->ops->sample_pc(b->t, &pc, NULL), -ERR_STATE);
+    cont(b);
+    for (int k = 0; k < 4000; k++) {
+        struct target_stop s;
+        rng = rng * 6364136223846793005ull + 1442695040888963407ull;
+        assert_int_equal(b->t->ops->poll(b->t, 5000 + (rng >> 40) % 20000, &s, &b->err), 0);
+        int ret = b->t->ops->sample_pc(b->t, &pc, &b->err);
+        assert_int_equal(ret, 1);
+        pc |= 0x80000000;
+        a += pc >= label(b, "a") && pc < label(b, "aend");
+        in_b += pc >= label(b, "b") && pc < label(b, "bend");
+        other += pc < label(b, "start") || pc >= label(b, "n1");
+    }
+    print_message("  %u in the long loop, %u in the short one\n", a, in_b);
+    assert_int_equal(other, 0);
+    assert_in_range(a, 3 * in_b * 95 / 100, 3 * in_b * 105 / 100);
+    assert_true(a + in_b > 3900);
+    board_close(b);
+}
+
 static void memory__of_a_running_target_without_breakpoints__is_read_and_left_clean(void **state)
 {
     (void)state;
@@ -1121,6 +1149,7 @@ int main(void)
         cmocka_unit_test(memory__refused_by_the_target__is_a_fault_and_the_agent_lives),
         cmocka_unit_test(memory__of_a_running_target__is_read_and_the_program_ends_the_same),
         cmocka_unit_test(memory__of_a_running_target_full_of_exceptions__is_read_and_it_ends_the_same),
+        cmocka_unit_test(sample__two_loops_of_known_length__met_in_proportion),
         cmocka_unit_test(memory__of_a_running_target_without_breakpoints__is_read_and_left_clean),
         cmocka_unit_test(softbreak__hit_resumed_and_hit_again__counts_every_turn),
         cmocka_unit_test(softbreak__code_in_both_caches__is_seen_by_fetch),

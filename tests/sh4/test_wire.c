@@ -331,6 +331,33 @@ static void resident__documented_features_only__debugs(void **state)
     }
 }
 
+/* Without private commands a look at the PC is a short interrupt; the program goes on as if nothing had happened. */
+static void resident__pc_sampled_while_it_runs__is_the_programs(void **state)
+{
+    (void)state;
+    static struct asm_prog p;
+    struct board *b = open_resident(false, true);
+    uint64_t pc = 0, inside = 0;
+    asm_text(&p, CODE, "mov #0,r8\n l: add #1,r8\n nop\n nop\n bra l\n nop\n");
+    halt(b);
+    MUST(b, b->t->ops->write_mem(b->t, CODE, 0, p.code, p.len, &b->err));
+    set_reg(b, R_PC, CODE);
+    cont(b);
+    for (int k = 0; k < 50; k++) {
+        keeps_running(b);
+        int ret = b->t->ops->sample_pc(b->t, &pc, &b->err);
+        assert_int_equal(ret, 1);
+        inside += pc > CODE && pc < CODE + p.len;
+        assert_int_equal(b->t->ops->state(b->t), TARGET_RUNNING);
+    }
+    assert_int_equal(inside, 50);
+    halt(b);
+    assert_true(get_reg(b, 8) > 1000);
+    assert_int_equal(b->t->ops->sample_pc(b->t, &pc, NULL), -ERR_STATE);
+    MUST(b, b->t->ops->detach(b->t, &b->err));
+    board_close(b);
+}
+
 static void resident__bl_set__steps_inside_the_agent(void **state)
 {
     (void)state;
@@ -382,6 +409,7 @@ int main(void)
         cmocka_unit_test(unplugged__at_any_time__the_target_is_gone),
         cmocka_unit_test(attach_and_detach__many_times__the_program_computes_the_same),
         cmocka_unit_test(resident__documented_features_only__debugs),
+        cmocka_unit_test(resident__pc_sampled_while_it_runs__is_the_programs),
         cmocka_unit_test(resident__bl_set__steps_inside_the_agent),
         cmocka_unit_test(resident__not_initialised__halt_says_what_is_missing),
     };
