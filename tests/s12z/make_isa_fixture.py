@@ -59,4 +59,5 @@ def main():
                 print(code.hex() + "\t" + text)
 
 
-main()
+if __name__ == "__main__":
+    main()
