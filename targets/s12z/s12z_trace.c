@@ -623,3 +623,6 @@ const struct target_trace_ops s12z_trace_ops = {
     .arm = trace_arm, .poll = trace_poll, .disarm = trace_disarm, .set_active = trace_set_active, .status = trace_status,
     .explain = trace_explain,
 };
+
+const struct s12z_events_totals *s12z_trace_totals(const struct s12z_trace *tr) { return s12z_events_totals(tr->events); }
+struct s12z_flow *s12z_trace_flow(const struct s12z_trace *tr) { return s12z_events_flow(tr->events); }

@@ -2,9 +2,16 @@
 #ifndef TARGETS_S12Z_S12Z_TRACE_H
 #define TARGETS_S12Z_S12Z_TRACE_H
 
+#include "targets/s12z/trace_events.h"
 #include "targets/target.h"
 
 /* For parts whose DBG module has a trace buffer. */
 extern const struct target_trace_ops s12z_trace_ops;
+
+struct s12z_trace;
+
+/* For tests: what a trace that is armed, or was, has counted. Borrowed; until the next arm() or close(). */
+const struct s12z_events_totals *s12z_trace_totals(const struct s12z_trace *tr);
+struct s12z_flow *s12z_trace_flow(const struct s12z_trace *tr);
 
 #endif

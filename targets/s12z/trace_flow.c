@@ -11,7 +11,8 @@ enum {
     MAX_PATH = 4096,     /* instructions of one node; more without a traced one is an endless loop */
     MAX_PENDING = 64,    /* nested interrupts */
     SHADOW = 256,        /* return addresses remembered */
-    MAX_WATCHES = 256
+    MAX_WATCHES = 256,
+    LAST_VECTOR = 0xF2   /* vector bytes below are interrupts'; above, exceptions and reset */
 };
 /* Node numbers as stored: slow ones need more than a step (unknown yet, or with static calls inside). */
 enum { SLOW = 0x80000000u, UNKNOWN = 0xFFFFFFFFu };
@@ -82,6 +83,7 @@ struct s12z_flow {
     bool skipping;        /* counting is off */
     uint32_t watch[MAX_WATCHES];
     size_t nwatches;
+    uint64_t vectors_seen[4]; /* bit: the vector byte */
     struct pending pending[MAX_PENDING];
     unsigned npending;
     uint32_t shadow[SHADOW];
@@ -555,6 +557,33 @@ static struct node_info *own_trap(struct s12z_flow *f, unsigned byte)
     return NULL;
 }
 
+/* The node under way waits for the RTI. */
+static int interrupted(struct s12z_flow *f, unsigned byte, uint32_t handler, struct err *err)
+{
+    uint32_t start = current(f)->start;
+    push_pending(f, f->at, start);
+    f->totals.interrupts++;
+    f->vectors_seen[byte / 64] |= 1ull << byte % 64;
+    emit(f, EVENT_INTERRUPT, start, false, handler, true, (0xFEu - byte) / 2);
+    return go_to(f, handler, err);
+}
+
+/* Which vector leads to pc; of several one that was taken before. */
+static bool handler_vector(const struct s12z_flow *f, uint32_t pc, unsigned *byte)
+{
+    bool found = false, known;
+    for (unsigned b = 0; b < LAST_VECTOR; b += 2) {
+        bool seen = f->vectors_seen[b / 64] >> b % 64 & 1;
+        if (handler_of(f, b, &known) != pc || !known || (found && !seen))
+            continue;
+        *byte = b;
+        found = true;
+        if (seen)
+            break;
+    }
+    return found;
+}
+
 static int vector_line(struct s12z_flow *f, unsigned byte, struct err *err)
 {
     struct node_info *n = own_trap(f, byte);
@@ -571,13 +600,9 @@ static int vector_line(struct s12z_flow *f, unsigned byte, struct err *err)
         complete(f);
         push_pending(f, UNKNOWN, fall);
         emit(f, EVENT_EXCEPTION, pc, true, handler, true, number);
-    } else {
-        n = current(f);
-        push_pending(f, f->at, n->start);
-        f->totals.interrupts++;
-        emit(f, EVENT_INTERRUPT, n->start, false, handler, true, number);
+        return go_to(f, handler, err);
     }
-    return go_to(f, handler, err);
+    return interrupted(f, byte, handler, err);
 }
 
 static int address_line(struct s12z_flow *f, uint32_t dest, struct err *err)
@@ -636,10 +661,13 @@ static void end_session(struct s12z_flow *f)
 
 static int start_line(struct s12z_flow *f, uint32_t pc, struct err *err)
 {
-    if (f->held && go_on_at(f, pc)) {
-        f->held = false;
+    unsigned byte;
+    bool held = f->held, inside = held && in_path(f, current(f), pc);
+    f->held = false;
+    if (held && !inside && f->synced && handler_vector(f, pc, &byte))
+        return interrupted(f, byte, pc, err); /* it was pending while the target stood still, and taken at once */
+    if (inside || (held && go_on_at(f, pc)))
         return 0;
-    }
     if (f->synced)
         cut(f); /* a session that never said it ended */
     f->synced = true;

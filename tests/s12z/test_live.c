@@ -1,19 +1,64 @@
 /* Live profiles of random programs against the CPU model's own counts, by both ways for lines and under both policies. */
 #include "tests/s12z/live_rig.h"
 
+enum { SLACK = 40 /* instructions of the straight run that the end of the profile cut */ };
+
 struct totals { uint64_t branches, instructions, calls, interrupts, overflows; };
 
-static void lossless(const char *spec, enum trace_capture capture, const struct gen_options *o, struct totals *sum)
+static void add_totals(struct live_run *r, struct totals *sum)
+{
+    const struct s12z_flow_totals *f = s12z_flow_totals(s12z_trace_flow(live_trace(r)));
+    sum->branches += f->branches;
+    sum->instructions += f->instructions;
+    sum->calls += f->calls;
+    sum->interrupts += f->interrupts;
+    sum->overflows += s12z_trace_totals(live_trace(r))->overflows;
+}
+
+static void print_totals(const struct totals *t)
+{
+    print_message("  %llu branches, %llu instructions, %llu calls, %llu interrupts, %llu overflows\n", (unsigned long long)t->branches,
+                  (unsigned long long)t->instructions, (unsigned long long)t->calls, (unsigned long long)t->interrupts,
+                  (unsigned long long)t->overflows);
+}
+
+static const struct image_function *function_of(struct live_run *r, uint32_t pc)
+{
+    for (size_t k = 0; k < r->p->nfunctions; k++)
+        if (pc >= r->functions[k].low && pc < r->functions[k].high)
+            return &r->functions[k];
+    return NULL;
+}
+
+/* Calls by all call instructions, hits of functions that only calls lead to. */
+static void compare_calls(struct live_run *r)
+{
+    uint64_t calls = live_executed_ways(r, S12Z_FLOW_CALL, S12Z_FLOW_CALL_IND), taken;
+    if (calls - r->kinds[EVENT_CALL] > 2)
+        fail_msg("calls: model %llu, traced %llu", (unsigned long long)calls, (unsigned long long)r->kinds[EVENT_CALL]);
+    for (size_t k = 0; k < r->p->nfunctions; k++) {
+        uint64_t entered = live_executed(r, r->functions[k].low, &taken), hits = live_hits(r, (uint32_t)r->functions[k].low);
+        if (entered - hits > 1 && !function_of(r, (uint32_t)r->functions[k].low - 1))
+            fail_msg("function %06X: model %llu entries, %llu hits", (unsigned)r->functions[k].low, (unsigned long long)entered, (unsigned long long)hits);
+    }
+}
+
+static void lossless(const char *spec, enum trace_capture capture, const struct gen_options *o, unsigned slices, struct totals *sum)
 {
     struct live_run *r = live_open(spec, o);
-    live_go(r, &(struct trace_config){ .policy = TRACE_LOSSLESS, .capture = capture }, 0);
-    live_compare(r, true, 8);
+    uint64_t taken;
+    live_go(r, &(struct trace_config){ .policy = TRACE_LOSSLESS, .capture = capture }, slices);
+    live_compare(r, true, SLACK);
     assert_int_equal(r->kinds[EVENT_START], 1);
     assert_int_equal(r->kinds[EVENT_STOP], 1);
     assert_int_equal(r->kinds[EVENT_LOST], 0);
-    sum->instructions += r->c2;
-    sum->calls += r->kinds[EVENT_CALL];
-    sum->interrupts += r->kinds[EVENT_INTERRUPT];
+    assert_int_equal(r->status.lost, 0);
+    if (!o->astray)
+        compare_calls(r);
+    if (o->timer_period && live_executed(r, r->p->timer, &taken) - r->kinds[EVENT_INTERRUPT] > 1)
+        fail_msg("interrupts: model %llu, traced %llu (%llu exceptions)", (unsigned long long)live_executed(r, r->p->timer, &taken),
+                 (unsigned long long)r->kinds[EVENT_INTERRUPT], (unsigned long long)r->kinds[EVENT_EXCEPTION]);
+    add_totals(r, sum);
     live_close(r);
 }
 
@@ -21,24 +66,76 @@ static void bursts__random_programs__counts_equal_the_models(void **state)
 {
     struct totals sum = { 0 };
     (void)state;
-    for (uint64_t seed = 1; seed <= 12; seed++) {
+    for (uint64_t seed = 1; seed <= 40; seed++) {
         struct gen_options o = gen_options_random(seed);
         o.rounds = 2;
-        lossless(",bdc=20M", TRACE_CAPTURE_READOUT, &o, &sum);
+        lossless(",bdc=20M", TRACE_CAPTURE_READOUT, &o, 0, &sum);
     }
-    print_message("  %llu instructions, %llu calls\n", (unsigned long long)sum.instructions, (unsigned long long)sum.calls);
+    print_totals(&sum);
 }
 
 static void pins__random_programs__counts_equal_the_models(void **state)
 {
     struct totals sum = { 0 };
     (void)state;
-    for (uint64_t seed = 1; seed <= 30; seed++) {
+    for (uint64_t seed = 1; seed <= 60; seed++) {
         struct gen_options o = gen_options_random(seed);
         o.rounds = 20;
-        lossless(",bdc=20M", TRACE_CAPTURE_AUTO, &o, &sum);
+        lossless(",bdc=20M", TRACE_CAPTURE_AUTO, &o, 0, &sum);
     }
-    print_message("  %llu instructions, %llu calls\n", (unsigned long long)sum.instructions, (unsigned long long)sum.calls);
+    print_totals(&sum);
+    assert_true(sum.overflows > 100);
+}
+
+static void pins__interrupts_and_waits__counts_equal_the_models(void **state)
+{
+    struct totals sum = { 0 };
+    (void)state;
+    for (uint64_t seed = 1; seed <= 24; seed++) {
+        struct gen_options o = gen_options_random(seed);
+        o.timer_period = (uint16_t)(400 + 397 * seed % 3000);
+        o.wait = seed % 3 == 0;
+        o.rounds = 20;
+        lossless(",bdc=20M", seed % 4 ? TRACE_CAPTURE_AUTO : TRACE_CAPTURE_READOUT, &o, 0, &sum);
+    }
+    print_totals(&sum);
+    assert_true(sum.interrupts > 1000);
+}
+
+static void pins__millions_of_branches__counts_equal_the_models(void **state)
+{
+    struct totals sum = { 0 };
+    (void)state;
+    for (uint64_t seed = 100; sum.branches < 2000000; seed++) {
+        struct gen_options o = { .seed = seed, .functions = 12, .rounds = 2000, .software_exceptions = seed & 1, .timer_period = seed & 2 ? 5000 : 0 };
+        lossless("", TRACE_CAPTURE_AUTO, &o, 0, &sum);
+    }
+    print_totals(&sum);
+}
+
+/* The program runs on when the buffer is full: less is seen, and what is seen with what is in gaps is all the time there was. */
+static void live__gaps__never_too_much_and_seen_plus_gaps_is_the_time(void **state)
+{
+    (void)state;
+    for (unsigned way = 0; way < 2; way++) {
+        struct gen_options o = { .seed = 7, .functions = 12, .forever = true };
+        struct live_run *r = live_open(",bdc=20M", &o);
+        uint64_t from = live_board(r)->cpu.cycles;
+        live_go(r, &(struct trace_config){ .policy = TRACE_LIVE, .capture = way ? TRACE_CAPTURE_READOUT : TRACE_CAPTURE_AUTO }, 60);
+        uint64_t bus = (live_board(r)->cpu.cycles - from) / 2;
+        const struct s12z_events_totals *t = s12z_trace_totals(live_trace(r));
+        print_message("  %s: %llu overflows, %llu gaps, about %llu lines and %llu bus cycles lost; %llu of %llu accounted for; %s\n",
+                      way ? "bursts" : "pins", (unsigned long long)t->overflows, (unsigned long long)t->gaps, (unsigned long long)t->gap_lines,
+                      (unsigned long long)t->gap_cycles, (unsigned long long)r->c1, (unsigned long long)bus, r->status.note);
+        live_compare(r, false, 0);
+        assert_true(t->overflows > 10 && t->gaps + 1 >= t->overflows);
+        assert_int_equal(r->kinds[EVENT_LOST], t->gaps);
+        assert_int_equal(r->lost, t->gap_lines);
+        assert_true(r->c1 < bus && r->c1 > bus - bus / 10); /* the time before the first and behind the last line is nobody's */
+        assert_true(calltree_stats(r->tree)->gap_c1 == t->gap_cycles);
+        assert_int_equal(t->misfits, 0);
+        live_close(r);
+    }
 }
 
 int main(void)
@@ -46,6 +143,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(bursts__random_programs__counts_equal_the_models),
         cmocka_unit_test(pins__random_programs__counts_equal_the_models),
+        cmocka_unit_test(pins__interrupts_and_waits__counts_equal_the_models),
+        cmocka_unit_test(pins__millions_of_branches__counts_equal_the_models),
+        cmocka_unit_test(live__gaps__never_too_much_and_seen_plus_gaps_is_the_time),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
