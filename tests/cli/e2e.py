@@ -228,7 +228,7 @@ class Usage(Folder):
         r = run(["report", "s.prf"], cwd=self.dir)
         self.assertEqual(r.returncode, 0, r.stderr)
         self.assertRegex(r.stdout, r"(?m)^ +30  75\.0  13\.0 +1 +Idle$")
-        self.assertRegex(r.stdout, r"(?m)^ +10  25\.0 +2 +Draw$")
+        self.assertRegex(r.stdout, r"(?m)^ +10  25\.0  13\.0 +2 +Draw$")
         document = json.loads(run(["report", "s.prf", "--json"], cwd=self.dir).stdout)
         self.assertEqual((document["type"], hits(document), document["tree"]), ("statistical", {"Idle": 30, "Draw": 10}, []))
 
