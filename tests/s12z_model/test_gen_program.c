@@ -107,6 +107,33 @@ static void programs__the_same_seed__give_the_same_bytes(void **state)
     }
 }
 
+/* The handler's instructions come on top of the bound, so only the end is checked. */
+static void programs__with_timer__are_interrupted_and_end_all_the_same(void **state)
+{
+    (void)state;
+    struct rig r = rig_open("sim:s12zvml128");
+    struct s12z_board *b = board_of(&r);
+    uint64_t interrupts = 0;
+    for (uint64_t seed = 0; seed < 200; seed++) {
+        struct gen_options o = gen_options_random(seed);
+        o.timer_period = (uint16_t)(400 + 37 * seed);
+        o.wait = seed & 1;
+        struct gen_program *p = gen_program_new(&o);
+        uint64_t n, before, taken;
+        put_program(b, p);
+        cpu_count(&b->cpu, p->timer, &before, &taken); /* counts outlive programs */
+        run(b, UINT64_MAX - 1);
+        check_no_fault(b, p, seed);
+        assert_int_equal(b->cpu.r[S12Z_P], p->done + 1);
+        cpu_count(&b->cpu, p->timer, &n, &taken);
+        interrupts += n - before;
+        gen_program_free(p);
+    }
+    print_message("  %llu interrupts\n", (unsigned long long)interrupts);
+    assert_true(interrupts > 1000);
+    rig_close(&r);
+}
+
 /* Across all programs every way of moving the PC occurs and is executed. */
 static void programs__together__use_every_way(void **state)
 {
@@ -162,6 +189,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(programs__a_thousand_that_end__end_within_their_bounds),
         cmocka_unit_test(programs__without_end__run_on),
+        cmocka_unit_test(programs__with_timer__are_interrupted_and_end_all_the_same),
         cmocka_unit_test(programs__the_same_seed__give_the_same_bytes),
         cmocka_unit_test(programs__together__use_every_way),
         cmocka_unit_test(programs__of_any_size__fit),

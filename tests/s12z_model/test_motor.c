@@ -94,6 +94,17 @@ static void motor__some_rounds__calls_as_its_readme_says(void **state)
     close_motor(&m);
 }
 
+static void motor__with_timer__is_interrupted(void **state)
+{
+    (void)state;
+    struct motor m;
+    open_motor(&m, "start");
+    go(&m, 100u * ROUND_CYCLES);
+    uint64_t due = 100u * ROUND_CYCLES / 20000;
+    assert_in_range(executed(&m, "tick"), due - 1, due + 1);
+    close_motor(&m);
+}
+
 static void arm(struct motor *m)
 {
     put8(m, DBGTCRH, 0x40);
@@ -136,6 +147,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(motor__some_rounds__calls_as_its_readme_says),
+        cmocka_unit_test(motor__with_timer__is_interrupted),
         cmocka_unit_test(motor__traced_through_the_pins__overflows_on_demand_only),
         cmocka_unit_test(motor__from_start_burst__overflows_in_the_first_round),
     };
