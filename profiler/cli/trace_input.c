@@ -49,7 +49,7 @@ static int feed_edges(struct reader *r, size_t n)
     int ret = 0;
     n += r->kept;
     for (; k + EDGE_BYTES <= n && ret == 0; k += EDGE_BYTES) {
-        pdo_edge e = get_le64(r->chunk + k);
+        pdo_edge e = le64(r->chunk + k);
         ret = s12z_edges_feed(&r->edges, &e, 1);
     }
     r->kept = n - k;
