@@ -169,17 +169,26 @@ static int add_call(struct s12z_flow *f, struct node_info *n, struct static_call
     return 0;
 }
 
+static bool leaves_bit(const struct s12z_settings *s, const struct s12z_insn *i)
+{
+    switch (i->op) {
+    case S12Z_OP_BRSET: case S12Z_OP_BRCLR: return s->bit_branches_traced;
+    case S12Z_OP_DB: case S12Z_OP_TB: return s->loop_branches_traced;
+    default: return true;
+    }
+}
+
 /* Whether an instruction needs the trace to go on, and as what; END_LOOP stands for "goes on by itself". */
 static enum end end_of(const struct s12z_flow *f, const struct s12z_insn *i)
 {
     const struct s12z_settings *s = &f->settings;
     switch ((enum s12z_way)i->flow) {
-    case S12Z_FLOW_BRANCH: return END_BRANCH;
+    case S12Z_FLOW_BRANCH: return leaves_bit(s, i) ? END_BRANCH : END_OUTSIDE; /* without a bit nobody knows the way */
     case S12Z_FLOW_JUMP_IND: return END_JUMP;
     case S12Z_FLOW_CALL_IND: return END_CALL;
     case S12Z_FLOW_RETURN: return END_RETURN;
     case S12Z_FLOW_RTI: return END_RTI;
-    case S12Z_FLOW_TRAP: return END_TRAP;
+    case S12Z_FLOW_TRAP: return s->software_exceptions_traced ? END_TRAP : END_OUTSIDE;
     case S12Z_FLOW_JUMP: return i->general && s->static_operand_is_indirect ? END_JUMP : END_LOOP;
     case S12Z_FLOW_CALL: return i->general && s->static_operand_is_indirect ? END_CALL : END_LOOP;
     case S12Z_FLOW_NEXT: break;
@@ -203,6 +212,31 @@ static bool in_path(const struct s12z_flow *f, const struct node_info *n, uint32
     return false;
 }
 
+static uint32_t handler_of(const struct s12z_flow *f, unsigned byte, bool *known);
+
+/* Vector bytes of the software exceptions (reference/s12z.md 2.11); 0: none. */
+static unsigned trap_byte(unsigned op)
+{
+    switch (op) {
+    case S12Z_OP_SWI: return 0xF8;
+    case S12Z_OP_SYS: return 0xF6;
+    case S12Z_OP_TRAP: return 0xFA;
+    case S12Z_OP_SPARE: return 0xFC;
+    default: return 0;
+    }
+}
+
+/* By a setting SWI and its like leave no line: they are jumps to their handlers then. */
+static void follow_silent_trap(const struct s12z_flow *f, struct s12z_insn *i)
+{
+    bool known = false;
+    uint32_t to = i->flow == S12Z_FLOW_TRAP && !f->settings.software_exceptions_traced ? handler_of(f, trap_byte(i->op), &known) : 0;
+    if (!known)
+        return;
+    i->flow = S12Z_FLOW_JUMP;
+    i->target = to;
+}
+
 /* Follows the code from n->start; *weight: of everything up to and with the end. */
 static int walk_path(struct s12z_flow *f, struct node_info *n, uint64_t *weight)
 {
@@ -222,6 +256,7 @@ static int walk_path(struct s12z_flow *f, struct node_info *n, uint64_t *weight)
             return add_segment(f, n, low, pc);
         }
         uint32_t behind = (pc + i.length) & ADDRESS;
+        follow_silent_trap(f, &i);
         enum end end = end_of(f, &i);
         *weight += (uint64_t)1 << 32 | s12z_cycles(&i);
         if (end != END_LOOP) {
@@ -529,15 +564,7 @@ static uint32_t handler_of(const struct s12z_flow *f, unsigned byte, bool *known
     return (uint32_t)v[1] << 16 | (uint32_t)v[2] << 8 | v[3];
 }
 
-/* Vector bytes of the software exceptions (reference/s12z.md 2.11). */
-static bool is_own_trap(const struct node_info *n, unsigned byte)
-{
-    static const struct { uint8_t op, byte; } rows[] = { { S12Z_OP_SWI, 0xF8 }, { S12Z_OP_SYS, 0xF6 }, { S12Z_OP_TRAP, 0xFA }, { S12Z_OP_SPARE, 0xFC } };
-    for (size_t k = 0; k < ARRAY_LEN(rows) && n->end == END_TRAP; k++)
-        if (rows[k].op == n->op && rows[k].byte == byte)
-            return true;
-    return false;
-}
+static bool is_own_trap(const struct node_info *n, unsigned byte) { return n->end == END_TRAP && trap_byte(n->op) == byte; }
 
 /* The node under way, or one behind watched addresses, that ends in the instruction with this vector; NULL: none. */
 static struct node_info *own_trap(struct s12z_flow *f, unsigned byte)

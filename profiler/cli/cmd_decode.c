@@ -1,0 +1,245 @@
+#include <string.h>
+
+#include "probe/base/util.h"
+#include "profiler/cli/capture.h"
+#include "profiler/cli/command.h"
+#include "profiler/cli/parts.h"
+#include "profiler/cli/settings.h"
+#include "profiler/cli/trace_input.h"
+#include "profiler/cli/view.h"
+#include "profiler/prf.h"
+#include "targets/s12z/trace_events.h"
+#include "targets/s12z/trace_explain.h"
+
+enum { OPT_FORMAT = SET_COUNT, OPT_SETTING, OPT_SIGNALS, OPT_IVBR };
+
+static const struct opt decode_opts[] = {
+    { "format", 'f', "FORM", "what the file is: lines (8 bytes each, byte 0 first), pdo-bytes, dbgtb, edges or vcd", OPT_FORMAT },
+    { "elf", 'e', "E", "the program that was traced", SET_ELF },
+    { "start", 's', "A", "count from here on", SET_START },
+    { "stop", 't', "B", "stop counting here, until the start point is met again; may be given 64 times", SET_STOP },
+    { "passes", 'n', "N", "count the first N rounds from the start point to a stop point only", SET_PASSES },
+    { "c2", 0, "EVENT", "what C2 counts: branches (default), taken-branches, instructions, calls or interrupts", SET_C2 },
+    { "irq-filter", 0, "F", "auto keeps interrupt handlers out of their victims' numbers", SET_IRQ_FILTER },
+    { "setting", 0, "NAME=VALUE", "an unconfirmed encoding, see `probeprof dump lines --explain`; may be given again", OPT_SETTING },
+    { "signals", 0, "CLK,DATA", "names of the two signals in a VCD; default PDOCLK,PDO", OPT_SIGNALS },
+    { "ivbr", 0, "N", "where the program's vector table was, register IVBR; default 0xFFFE", OPT_IVBR },
+    { "record", 'r', "F", "write the events, for `probeprof report`", SET_RECORD },
+    { "output", 'o', "F.prf", "write the profile in CodeScape's format", SET_OUTPUT },
+    { "json", 0, NULL, "print the profile as one JSON document, with blocks and branches", SET_JSON },
+    { "tree", 0, NULL, "show the call tree instead of the function list", SET_TREE },
+    { "hits", 0, "WHICH", "show functions with that many hits only: '>=10%', '>100'", SET_HITS },
+    { "all", 0, NULL, "show functions that were never hit, too", SET_ALL },
+    { "sort", 0, "COLUMN", "hits, c1, c1+children, c2, c2+children, line, name, address; default c1", SET_SORT },
+    { "help", 'h', NULL, "this text", SET_HELP },
+    { NULL, 0, NULL, NULL, 0 },
+};
+
+struct decode {
+    struct settings set;
+    struct trace_input in;
+    bool has_format;
+    char clk[64], data[64];
+    unsigned long ivbr;
+    struct symbols *syms;
+    struct s12z_events_config cfg;
+    uint64_t stops[TRACE_MAX_STOPS];
+    const struct counter_event *counter[2];
+    struct s12z_events *events;
+    struct capture capture;
+    struct trace_input_stats stats;
+    struct err failure; /* of a callback */
+};
+
+/* ---- options ---- */
+
+static int take_signals(struct decode *d, const char *text, struct err *err)
+{
+    const char *comma = strchr(text, ',');
+    if (!comma || comma == text || !comma[1] || (size_t)(comma - text) >= sizeof d->clk || strlen(comma + 1) >= sizeof d->data)
+        return err_set(err, ERR_USAGE, "--signals PDOCLK,PDO", "--signals takes the names of clock and data");
+    snprintf(d->clk, sizeof d->clk, "%.*s", (int)(comma - text), text);
+    snprintf(d->data, sizeof d->data, "%s", comma + 1);
+    d->in.clk = d->clk;
+    d->in.data = d->data;
+    return 0;
+}
+
+static int take(void *ctx, int id, const char *value, struct err *err)
+{
+    struct decode *d = ctx;
+    switch (id) {
+    case OPT_FORMAT:
+        d->has_format = true;
+        return trace_format_parse(value, &d->in.format, err);
+    case OPT_SETTING: return s12z_setting_parse(&d->in.settings, value, err);
+    case OPT_SIGNALS: return take_signals(d, value, err);
+    case OPT_IVBR: return opt_count("ivbr", value, 0, 0xFFFF, &d->ivbr, err);
+    default: return settings_set(&d->set, (enum setting)id, ORIGIN_FLAG, value, err);
+    }
+}
+
+static const struct counter_event *counter_named(const char *name)
+{
+    for (const struct counter_event *e = s12z_counter_events; e->name; e++)
+        if (!strcmp(e->name, name))
+            return e;
+    return NULL;
+}
+
+static int prepare(struct decode *d, struct err *err)
+{
+    uint64_t start = 0;
+    int ret = symbols_open(d->set.elf, &d->syms, err);
+    if (ret == 0 && symbols_machine(d->syms) != 249)
+        ret = err_set(err, ERR_FORMAT, "give the ELF of the S12Z program", "%s is for another CPU", d->set.elf);
+    if (ret == 0 && *d->set.start)
+        ret = err_prefix(err, symbols_parse(d->syms, d->set.start, &start, err), "--start");
+    for (size_t k = 0; k < d->set.nstops && ret == 0; k++)
+        ret = err_prefix(err, symbols_parse(d->syms, d->set.stop[k], &d->stops[k], err), "--stop");
+    d->counter[0] = counter_named("bus-cycles");
+    d->counter[1] = counter_named(*d->set.counter[1] ? d->set.counter[1] : "branches");
+    if (ret == 0 && !d->counter[1])
+        ret = err_set(err, ERR_USAGE, "branches, taken-branches, instructions, calls or interrupts", "--c2: no event '%s'", d->set.counter[1]);
+    if (ret < 0)
+        return ret;
+    d->cfg = (struct s12z_events_config){ .image = symbols_image(d->syms), .settings = d->in.settings, .ivbr = (uint16_t)d->ivbr,
+                                          .has_start = *d->set.start != 0, .start = (uint32_t)start, .stops = d->stops, .nstops = d->set.nstops,
+                                          .counter = { d->counter[0]->code, d->counter[1]->code } };
+    return 0;
+}
+
+/* ---- the pass ---- */
+
+static int pass_events(struct decode *d)
+{
+    struct event batch[256];
+    size_t n;
+    int ret = 0;
+    while (ret == 0 && (n = s12z_events_take(d->events, batch, ARRAY_LEN(batch))))
+        ret = capture_feed(&d->capture, batch, n, &d->failure);
+    return ret;
+}
+
+static int on_item(void *ctx, const struct s12z_item *i)
+{
+    struct decode *d = ctx;
+    int ret = i->kind == S12Z_ITEM_LINE ? s12z_events_line(d->events, i->raw, &i->line, 0, &d->failure)
+                                        : s12z_events_gap(d->events, i->bytes / 8 + 1, 0, EVENT_CAUSE_CORRUPT, &d->failure);
+    return ret == 0 ? pass_events(d) : ret;
+}
+
+static struct recording_header header(const struct decode *d)
+{
+    const struct image *im = symbols_image(d->syms);
+    struct recording_header h = { .program = "probeprof " PROBEPROF_VERSION, .target = "s12z", .elf = d->set.elf, .has_start = d->cfg.has_start,
+                                  .start = d->cfg.start, .nstops = d->cfg.nstops, .irq_filter = d->set.irq_filter, .max_passes = d->set.passes };
+    memcpy(h.stops, d->stops, sizeof d->stops);
+    memcpy(h.build_id, im->build_id, im->build_id_len);
+    h.build_id_len = im->build_id_len;
+    for (unsigned k = 0; k < 2; k++)
+        h.counter[k] = (struct profile_counter){ d->counter[k]->code, d->counter[k]->name, d->counter[k]->unit };
+    return h;
+}
+
+/* Nothing of the stream fitted: better no profile than a wrong one. */
+static int judge(const struct decode *d, const char *path, struct err *err)
+{
+    const struct s12z_events_totals *t = s12z_events_totals(d->events);
+    const struct s12z_flow_totals *f = s12z_flow_totals(s12z_events_flow(d->events));
+    if (!d->stats.lines)
+        return err_set(err, ERR_FORMAT, "check --format; `probeprof dump lines` shows what is in the file", "%s holds no trace line", path);
+    if (!t->sessions)
+        return err_set(err, ERR_FORMAT, "start the capture before the trace, or take a longer one", "%s: no line says where the program was", path);
+    if (t->misfits * 4 > t->lines)
+        return err_set(err, ERR_FORMAT, "is this the ELF that ran? `probeprof dump lines FILE --explain --elf E` tries other encodings",
+                       "%s: %llu of %llu lines do not fit the program; the first: %.90s", path, (unsigned long long)t->misfits,
+                       (unsigned long long)t->lines, t->first_misfit.what);
+    (void)f;
+    return 0;
+}
+
+static void warn(struct cli *cli, const struct decode *d)
+{
+    const struct s12z_events_totals *t = s12z_events_totals(d->events);
+    uint32_t pc = 0;
+    size_t open = s12z_flow_check(s12z_events_flow(d->events), &pc);
+    struct s12z_culprit c[3];
+    size_t n = t->overflows ? s12z_events_culprits(d->events, c, ARRAY_LEN(c)) : 0;
+    if (d->stats.bad)
+        cli_warn(cli, "%llu places with %llu bytes that are no lines: what ran there is missing", (unsigned long long)d->stats.bad,
+                 (unsigned long long)d->stats.bad_bytes);
+    if (t->misfits)
+        cli_warn(cli, "%llu lines do not fit the program, something was lost before them; the first: %s", (unsigned long long)t->misfits,
+                 t->first_misfit.what);
+    if (t->unplaced)
+        cli_warn(cli, "%llu lines came before one that says where the program was", (unsigned long long)t->unplaced);
+    if (t->overflows)
+        cli_warn(cli, "the trace buffer overflowed %llu times%s%s: --start and --stop around less code avoid that", (unsigned long long)t->overflows,
+                 n && c[0].name ? ", mostly filled by returns of " : "", n && c[0].name ? c[0].name : "");
+    if (open)
+        cli_warn(cli, "counts do not add up at %zu places, first at %06X: a loss nobody noticed", open, pc);
+}
+
+static int finish(struct cli *cli, struct decode *d, const char *path, struct err *err)
+{
+    struct profile *p = NULL;
+    struct profile_info info = { .target = "s12z", .elf = d->set.elf };
+    struct recording_end end = { .target_cycles = 2 * (s12z_flow_totals(s12z_events_flow(d->events))->core_cycles / 2) };
+    int ret = judge(d, path, err);
+    if (ret < 0)
+        return ret;
+    for (unsigned k = 0; k < 2; k++)
+        info.counter[k] = (struct profile_counter){ d->counter[k]->code, d->counter[k]->name, d->counter[k]->unit };
+    ret = capture_finish_recording(&d->capture, &end, err);
+    if (ret == 0)
+        ret = capture_profile(&d->capture, &info, &p, err);
+    if (ret == 0) {
+        warn(cli, d);
+        view_show(&d->set, p, d->syms, cli->out);
+    }
+    if (ret == 0 && *d->set.output)
+        ret = prf_write(d->set.output, p, err);
+    profile_free(p);
+    return ret;
+}
+
+static int decode_file(struct cli *cli, struct decode *d, const char *path, struct err *err)
+{
+    struct recording_header h = header(d);
+    int ret = s12z_events_new(&d->cfg, &d->events, err);
+    if (ret == 0)
+        ret = capture_open(&d->capture, d->syms, &h, *d->set.record ? d->set.record : NULL, err);
+    if (ret == 0)
+        ret = trace_input_read(path, &d->in, on_item, d, &d->stats, err);
+    if (ret == 0)
+        ret = s12z_events_end(d->events, err);
+    if (ret == 0)
+        ret = pass_events(d);
+    if (ret < 0 && d->failure.code)
+        *err = d->failure;
+    return ret < 0 ? ret : finish(cli, d, path, err);
+}
+
+static int run(struct cli *cli, int argc, char **argv, struct err *err)
+{
+    struct decode d = { .in.settings = s12z_settings_default() };
+    const char *path;
+    int ret = opts_parse(decode_opts, argc, argv, take, &d, &path, 1, err);
+    if (ret < 0)
+        return ret;
+    if (ret == 0 || !d.has_format || !*d.set.elf)
+        return err_set(err, ERR_USAGE, "probeprof decode run.lines --format lines --elf motor.elf", "decode needs a file, --format and --elf");
+    ret = prepare(&d, err);
+    if (ret == 0)
+        ret = decode_file(cli, &d, path, err);
+    capture_close(&d.capture);
+    s12z_events_free(d.events);
+    symbols_close(d.syms);
+    return ret;
+}
+
+const struct command command_decode = {
+    "decode", "decode FILE --format FORM --elf E [OPTIONS]", "profile from a file of S12Z profiling lines", decode_opts,
+    "C1 is bus clock cycles, estimated.\n\nExample:\n  probeprof decode capture.vcd --format vcd --elf motor.elf --tree\n", run,
+};
