@@ -1,0 +1,332 @@
+/* `probeprof decode` and `dump`: the motor example runs on the model, its pins are captured, and the capture written in every form the
+ * commands read. Each must give the same report, and its counts must be those the model keeps for itself. */
+#include <unistd.h>
+
+#include "probe/pdo.h"
+#include "profiler/cli/command.h"
+#include "profiler/symbols.h"
+#include "targets/s12z/model/board_priv.h"
+#include "tests/s12z_model/rig.h"
+
+enum { DBGC1 = 0x100, DBGTCRH = 0x102, DBGTCRL = 0x103, EDGES = 1 << 20, CRN_PC = 11 };
+#define ELF SOURCE_DIR "/docs/examples/motor/motor.elf"
+
+/* main() has it */
+void cli_warn(struct cli *cli, const char *fmt, ...)
+{
+    va_list ap;
+    va_start(ap, fmt);
+    vfprintf(cli->err_out, fmt, ap);
+    va_end(ap);
+}
+
+struct sim_bdc_view { struct probe probe; struct sim_board *board; };
+
+struct fixture {
+    struct rig r;
+    struct symbols *syms;
+    pdo_edge *edge;
+    size_t n;
+    char dir[64];
+};
+
+static struct s12z_board *board_of(struct fixture *x) { return (struct s12z_board *)((struct sim_bdc_view *)x->r.p)->board; }
+static void put8(struct fixture *x, uint32_t addr, uint8_t v) { assert_int_equal(rig_block(&x->r, BDC_WRITE, addr, 1, &v, 1), BDC_OK); }
+
+static uint64_t symbol(struct fixture *x, const char *name)
+{
+    uint64_t a = 0;
+    assert_true(symbols_lookup(x->syms, name, &a));
+    return a;
+}
+
+static void drain(struct fixture *x)
+{
+    uint64_t lost = 0;
+    for (int n = 1; n > 0; x->n += (size_t)n) {
+        n = x->r.p->driver->pdo->read(x->r.p, x->edge + x->n, EDGES - x->n, &lost, NULL);
+        assert_true(n >= 0 && lost == 0);
+    }
+    assert_true(x->n < EDGES);
+}
+
+/* The capture runs before the trace is armed and until it has ended. */
+static void capture(struct fixture *x)
+{
+    struct s12z_board *b;
+    uint64_t hz;
+    assert_int_equal(symbols_open(ELF, &x->syms, NULL), 0);
+    x->r = rig_open("sim:s12zvml128,bdc=20M");
+    b = board_of(x);
+    const struct image *im = symbols_image(x->syms);
+    for (size_t k = 0; k < im->nsections; k++)
+        if (im->sections[k].data && im->sections[k].addr >= b->part->flash_start)
+            memcpy(b->flash + (im->sections[k].addr - b->part->flash_start), im->sections[k].data, im->sections[k].size);
+    rig_special_reset(&x->r);
+    rig_attach(&x->r);
+    rig_set_reg(&x->r, CRN_PC, (uint32_t)symbol(x, "start"));
+    x->edge = malloc(EDGES * sizeof *x->edge);
+    assert_non_null(x->edge);
+    assert_int_equal(x->r.p->driver->pdo->start(x->r.p, &hz, NULL), 0);
+    put8(x, DBGTCRH, 0x40);
+    put8(x, DBGTCRL, 0x06);
+    put8(x, DBGC1, 0x80);
+    assert_int_equal(rig_command(&x->r, BDC_GO, 0, NULL, NULL), BDC_OK);
+    for (unsigned k = 0; k < 60; k++) {
+        board_run_to(b, b->cpu.cycles + 10000);
+        drain(x);
+    }
+    assert_int_equal(rig_command(&x->r, BDC_BACKGROUND, 0, NULL, NULL), BDC_OK);
+    put8(x, DBGC1, 0);
+    board_run_to(b, b->cpu.cycles + 100000);
+    drain(x);
+}
+
+static FILE *create(struct fixture *x, const char *name, char path[128])
+{
+    snprintf(path, 128, "%s/%s", x->dir, name);
+    FILE *f = fopen(path, "wb");
+    assert_non_null(f);
+    return f;
+}
+
+/* By hand, without the decoders under test: PDOCLK toggles once a bit, a line's length follows from its first byte. */
+static void write_forms(struct fixture *x)
+{
+    char path[128];
+    FILE *edges = create(x, "m.edges", path), *vcd = create(x, "m.vcd", path), *wire = create(x, "m.pdo-bytes", path),
+         *lines = create(x, "m.lines", path), *dbgtb = create(x, "m.dbgtb", path);
+    fprintf(vcd, "$date today $end\n$timescale 1 ps $end\n$scope module top $end\n$var wire 1 ! pdo $end\n$var wire 1 \" PDOCLK $end\n"
+                 "$var wire 8 # other [7:0] $end\n$upscope $end\n$enddefinitions $end\n");
+    uint8_t line[8] = { 0 };
+    unsigned bits = 0, need = 0;
+    for (size_t k = 0; k < x->n; k++) {
+        pdo_edge e = x->edge[k];
+        for (unsigned b = 0; b < 8; b++)
+            fputc((int)(e >> (8 * b) & 0xFF), edges);
+        fprintf(vcd, "#%llu\n%u!\n%u\"\nb%u01 #\n", (unsigned long long)PDO_TICK(e), PDO_DATA(e), PDO_CLK(e), (unsigned)k & 1);
+        if (!k || PDO_CLK(e) == PDO_CLK(x->edge[k - 1]))
+            continue;
+        line[bits / 8] |= (uint8_t)(PDO_DATA(e) << bits % 8);
+        bits++;
+        if (bits == 8)
+            need = 8 * ((line[0] & 15) == 0 ? 4 : (line[0] & 15) == 2 ? 6 : 8);
+        if (bits >= 8 && bits == need) {
+            fwrite(line, 1, bits / 8, wire);
+            fwrite(line, 1, 8, lines);
+            for (unsigned b = 0; b < 8; b++)
+                fputc(line[b ^ 1], dbgtb);
+            memset(line, 0, sizeof line);
+            bits = 0;
+        }
+    }
+    assert_int_equal(bits, 0);
+    assert_int_equal(fclose(edges) | fclose(vcd) | fclose(wire) | fclose(lines) | fclose(dbgtb), 0);
+}
+
+static int setup(void **state)
+{
+    struct fixture *x = calloc(1, sizeof *x);
+    assert_non_null(x);
+    snprintf(x->dir, sizeof x->dir, "/tmp/probeprof-decode-XXXXXX");
+    assert_non_null(mkdtemp(x->dir));
+    capture(x);
+    write_forms(x);
+    *state = x;
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    static const char *const names[] = { "m.edges", "m.vcd", "m.pdo-bytes", "m.lines", "m.dbgtb", "cut.lines", "m.rec" };
+    struct fixture *x = *state;
+    char path[128];
+    for (size_t k = 0; k < ARRAY_LEN(names); k++) {
+        snprintf(path, sizeof path, "%s/%s", x->dir, names[k]);
+        unlink(path);
+    }
+    rmdir(x->dir);
+    symbols_close(x->syms);
+    rig_close(&x->r);
+    free(x->edge);
+    free(x);
+    return 0;
+}
+
+/* What a command printed; caller frees. */
+static char *command(const struct command *c, int *ret, struct err *err, int argc, ...)
+{
+    char *argv[16], *text = NULL;
+    size_t size = 0;
+    va_list ap;
+    va_start(ap, argc);
+    for (int k = 0; k < argc; k++)
+        argv[k] = va_arg(ap, char *);
+    va_end(ap);
+    argv[argc] = NULL;
+    FILE *out = open_memstream(&text, &size);
+    FILE *null = fopen("/dev/null", "w");
+    struct cli cli = { .out = out, .err_out = null };
+    struct err mine = { .code = ERR_OK };
+    *ret = c->run(&cli, argc, argv, err ? err : &mine);
+    if (*ret < 0 && !err)
+        print_message("  %s: %s\n", mine.what, mine.hint);
+    fclose(out);
+    fclose(null);
+    return text;
+}
+
+static void decode__each_form__same_document_and_the_models_counts(void **state)
+{
+    static const char *const forms[] = { "lines", "pdo-bytes", "dbgtb", "edges", "vcd" };
+    struct fixture *x = *state;
+    char *first = NULL, path[128], want[128];
+    int ret;
+    for (size_t k = 0; k < ARRAY_LEN(forms); k++) {
+        print_message("  %s\n", forms[k]);
+        snprintf(path, sizeof path, "%s/m.%s", x->dir, forms[k]);
+        char *text = command(&command_decode, &ret, NULL, 7, "decode", path, "--format", forms[k], "--elf", ELF, "--json");
+        assert_int_equal(ret, 0);
+        if (first)
+            assert_string_equal(text, first);
+        if (!first)
+            first = text;
+        else
+            free(text);
+    }
+    uint64_t n, taken;
+    cpu_count(&board_of(x)->cpu, (uint32_t)symbol(x, "pi_step"), &n, &taken);
+    assert_true(n > 20);
+    assert_non_null(strstr(first, "\"blocks\""));
+    assert_non_null(strstr(first, "\"branches\""));
+    snprintf(want, sizeof want, "\"low\": %llu, ", (unsigned long long)symbol(x, "pi_step"));
+    char *at = strstr(strstr(first, "\"blocks\""), want);
+    assert_non_null(at);
+    snprintf(want, sizeof want, "\"count\": %llu", (unsigned long long)n);
+    char *count = strstr(at, "\"count\"");
+    assert_non_null(count);
+    if (strncmp(count, want, strlen(want)) != 0)
+        fail_msg("model %s, decoded %.30s", want, count);
+    free(first);
+}
+
+static void dump__each_view__shows_it(void **state)
+{
+    static const struct { const char *what, *text; } rows[] = {
+        { "lines", "PTS  -> " }, { "lines", "PTVB" }, { "bits", "T" }, { "events", "interrupt" }, { "events", "return" }, { "flow", "branches" } };
+    struct fixture *x = *state;
+    char path[128];
+    int ret;
+    snprintf(path, sizeof path, "%s/m.lines", x->dir);
+    for (size_t k = 0; k < ARRAY_LEN(rows); k++) {
+        char *text = command(&command_dump, &ret, NULL, 5, "dump", rows[k].what, path, "--elf", ELF);
+        assert_int_equal(ret, 0);
+        if (!strstr(text, rows[k].text))
+            fail_msg("%s: no '%s' in: %.300s", rows[k].what, rows[k].text, text);
+        free(text);
+    }
+}
+
+/* Exactly the settings the model has are consistent where it matters for this program. */
+static void explain__edges_of_the_model__tells_right_from_wrong(void **state)
+{
+    static const char *const wrong[] = { "edges=rising", "edges=falling", "byte-order=high-first" };
+    struct fixture *x = *state;
+    char path[128];
+    int ret;
+    snprintf(path, sizeof path, "%s/m.edges", x->dir);
+    char *text = command(&command_dump, &ret, NULL, 8, "dump", "lines", path, "--format", "edges", "--elf", ELF, "--explain");
+    assert_int_equal(ret, 0);
+    print_message("%s", text);
+    char *given = strstr(text, "as given");
+    assert_non_null(given);
+    assert_non_null(strstr(given, "consistent"));
+    for (size_t k = 0; k < ARRAY_LEN(wrong); k++) {
+        char *row = strstr(text, wrong[k]);
+        assert_non_null(row);
+        char *end = strchr(row, '\n');
+        assert_true(end && !strncmp(end - 12, "does not fit", 12));
+    }
+    free(text);
+}
+
+static void decode__bad_input__says_what_and_what_to_do(void **state)
+{
+    static const struct { const char *name, *file, *form, *elf, *what; int code; } rows[] = {
+        { "no such file", "none", "lines", ELF, "none", ERR_NOT_FOUND },
+        { "no such form", "m.lines", "line", ELF, "--format", ERR_USAGE },
+        { "not what it is said to be", "m.edges", "vcd", ELF, "line 1", ERR_FORMAT },
+        { "wrong byte order", "m.lines", "dbgtb", ELF, "", ERR_FORMAT },
+        { "an ELF for SH-4", "m.lines", "lines", SOURCE_DIR "/docs/examples/profexam/profexam.elf", "another CPU", ERR_FORMAT },
+        { "no ELF", "m.lines", "lines", "/nonexistent.elf", "nonexistent", ERR_NOT_FOUND },
+    };
+    struct fixture *x = *state;
+    char path[128];
+    for (size_t k = 0; k < ARRAY_LEN(rows); k++) {
+        struct err err = { .code = ERR_OK };
+        int ret;
+        print_message("  %s\n", rows[k].name);
+        snprintf(path, sizeof path, "%s/%s", x->dir, rows[k].file);
+        free(command(&command_decode, &ret, &err, 6, "decode", path, "--format", rows[k].form, "--elf", rows[k].elf));
+        assert_int_equal(ret, -rows[k].code);
+        assert_string_not_equal(err.hint, "");
+        assert_non_null(strstr(err.what, rows[k].what));
+    }
+}
+
+/* Truncated, begun in the middle, damaged: a report all the same. */
+static void decode__part_of_a_stream__a_report_all_the_same(void **state)
+{
+    static const struct { const char *name; size_t from, drop; bool flip; } rows[] = {
+        { "truncated", 0, 5, false }, { "begun in the middle", 8 * 40, 0, false }, { "a bit flipped", 0, 0, true } };
+    struct fixture *x = *state;
+    static uint8_t bytes[1 << 20];
+    char path[128];
+    int ret;
+    snprintf(path, sizeof path, "%s/m.lines", x->dir);
+    FILE *in = fopen(path, "rb");
+    size_t n = fread(bytes, 1, sizeof bytes, in);
+    fclose(in);
+    for (size_t k = 0; k < ARRAY_LEN(rows); k++) {
+        print_message("  %s\n", rows[k].name);
+        FILE *out = create(x, "cut.lines", path);
+        bytes[8 * 50 + 6] ^= rows[k].flip ? 0x40 : 0;
+        fwrite(bytes + rows[k].from, 1, n - rows[k].from - rows[k].drop, out);
+        fclose(out);
+        char *text = command(&command_decode, &ret, NULL, 6, "decode", path, "--format", "lines", "--elf", ELF);
+        assert_int_equal(ret, 0);
+        assert_non_null(strstr(text, "pi_step"));
+        free(text);
+    }
+}
+
+static void decode__recorded__report_gives_the_same_document(void **state)
+{
+    struct fixture *x = *state;
+    char path[128], rec[128];
+    int ret;
+    snprintf(path, sizeof path, "%s/m.lines", x->dir);
+    snprintf(rec, sizeof rec, "%s/m.rec", x->dir);
+    char *text = command(&command_decode, &ret, NULL, 9, "decode", path, "--format", "lines", "--elf", ELF, "--json", "--record", rec);
+    assert_int_equal(ret, 0);
+    char *again = command(&command_report, &ret, NULL, 3, "report", rec, "--json");
+    assert_int_equal(ret, 0);
+    char *a = strstr(text, "\"functions\""), *b = strstr(again, "\"functions\"");
+    assert_true(a && b);
+    assert_string_equal(a, b);
+    free(text);
+    free(again);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(decode__each_form__same_document_and_the_models_counts),
+        cmocka_unit_test(dump__each_view__shows_it),
+        cmocka_unit_test(explain__edges_of_the_model__tells_right_from_wrong),
+        cmocka_unit_test(decode__bad_input__says_what_and_what_to_do),
+        cmocka_unit_test(decode__part_of_a_stream__a_report_all_the_same),
+        cmocka_unit_test(decode__recorded__report_gives_the_same_document),
+    };
+    return cmocka_run_group_tests(tests, setup, teardown);
+}
