@@ -265,8 +265,8 @@ static void on_signal(uv_signal_t *handle, int signum)
     if (r->phase == RUN_PROFILING) {
         run_note(r, "ending the profile (Ctrl-C again quits at once)");
         end_profile(r);
-    } else if (r->phase == RUN_BRIDGING) {
-        quit(r);
+    } else if (r->phase == RUN_BRIDGING || (r->phase == RUN_STARTING && !r->profile && !r->set.load)) {
+        quit(r); /* a bridge has nothing to finish */
     } else {
         struct err given_up;
         err_set(&given_up, ERR_CANCELLED, "patches left on the board are undone at the next attach", "quit on request");

@@ -697,6 +697,12 @@ static void faults__each__looks_from_outside_as_described(void **state)
     assert_int_equal(pins(b), 0);
     drop(b);
     b = make("fault=unplug@100");
+    uint8_t bits[16] = { 0 };
+    assert_int_equal(b->base.type->clock(&b->base, 128, bits, bits, NULL, &err), -ERR_USB); /* as a whole */
+    assert_int_equal(pulse(b, 1, 0, NULL), -ERR_USB); /* and for good */
+    assert_int_equal(b->base.type->reopen(&b->base, &err), -ERR_USB);
+    drop(b);
+    b = make("fault=unplug@100");
     int ret = 0, n = 0;
     for (; n < 200 && ret == 0; n++)
         ret = pulse(b, 1, 0, NULL);

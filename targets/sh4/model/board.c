@@ -221,8 +221,10 @@ static int board_clock(struct sim_board *sb, size_t n, const uint8_t *tms, const
     struct board *b = board_of(sb);
     if (b->opt.fault_for_ns)
         hudi_sync(b);
-    if (adapter_gone(b, n)) /* the whole transfer fails */
+    if (adapter_gone(b, n)) { /* the whole transfer fails, and from now on shorter ones, too */
+        b->opt.fault_n = 0;
         return err_set(err, ERR_USB, "plug the adapter in again", "the adapter is gone");
+    }
     if (board_faulty(b, FAULT_NO_POWER)) {
         if (tdo)
             memset(tdo, 0, (n + 7) / 8);
