@@ -165,6 +165,16 @@ static void why_while_running(struct session *s)
         cannot_tell(s, &err);
 }
 
+/* A part that is locked has no program to debug, but a monitor that can open it: GDB gets that far in extended mode only. */
+static void is_secured(struct session *s, const struct err *why)
+{
+    s->no_process = true;
+    if (s->extended)
+        reply_text(s, "W00");
+    else
+        reply_err(s, why, true);
+}
+
 void cmd_why(struct session *s, char *args, size_t len)
 {
     struct stub *stub = s->stub;
@@ -178,7 +188,10 @@ void cmd_why(struct session *s, char *args, size_t len)
                 "the target does not answer");
         cannot_tell(s, &err);
     } else if (stub_attach(stub, &err) < 0) {
-        cannot_tell(s, &err);
+        if (err.code == ERR_SECURED)
+            is_secured(s, &err);
+        else
+            cannot_tell(s, &err);
     } else if (stub_running(stub)) {
         why_while_running(s);
     } else {

@@ -166,6 +166,20 @@ static void write_log(void *ctx, enum log_subject subject, const char *line)
 
 static bool is_simulated(const struct run *r) { return !strncmp(r->set.probe, "sim:", 4); }
 
+/* A secured part is bridged all the same, detached: GDB's monitor can open it. A profile needs it open. */
+static int attach(struct run *r, struct err *err)
+{
+    struct err why = { .code = ERR_OK };
+    int ret = r->target->ops->attach(r->target, &why);
+    if (ret == -ERR_SECURED && !r->profile && !r->set.load) {
+        run_note(r, "%s; %s", why.what, why.hint);
+        return 0;
+    }
+    if (ret < 0 && err)
+        *err = why;
+    return ret;
+}
+
 static int open_board(struct run *r, struct err *err)
 {
     struct part_options opt = {
@@ -177,7 +191,7 @@ static int open_board(struct run *r, struct err *err)
     if (ret == 0)
         ret = r->part->open(r->part, r->probe, &opt, &r->target, err);
     if (ret == 0)
-        ret = r->target->ops->attach(r->target, err);
+        ret = attach(r, err);
     return ret < 0 ? ret : 0;
 }
 

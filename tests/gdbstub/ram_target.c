@@ -19,6 +19,8 @@ static int ram_attach(struct target *t, struct err *err)
 {
     if (ram(t)->gone)
         return absent(err);
+    if (ram(t)->secured)
+        return err_set(err, ERR_SECURED, "erase it", "it is secured");
     ram(t)->attaches++;
     if (ram(t)->state != TARGET_HALTED)
         ram(t)->state = TARGET_RUNNING;

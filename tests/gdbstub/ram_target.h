@@ -23,6 +23,7 @@ struct ram_target {
     unsigned nbps;
     struct resume how;
     bool halt_asked, semihosting, gone;
+    bool secured;               /* attaching is refused */
     struct target_stop pending; /* reason STOP_NONE: none */
     int64_t result;             /* what syscall_return() was given */
     int32_t error;

@@ -1003,6 +1003,22 @@ static void packet_rows__every_one_from_an_observer__changes_nothing(void **stat
 }
 
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+static void secured_part__without_a_program__has_a_monitor_in_extended_mode(void **state)
+{
+    struct fixture *fx = *state;
+    no_acks(fx);
+    fx->ram.secured = true;
+    fx->ram.state = TARGET_DETACHED;
+    assert_string_equal(talk(fx, "?"), "E.it is secured; erase it");
+    assert_string_equal(talk(fx, "!"), "OK");
+    assert_string_equal(talk(fx, "?"), "W00");
+    assert_string_equal(talk(fx, "vAttach;1"), "E.it is secured; erase it");
+    assert_string_equal(talk(fx, "qRcmd,6563686f"), "Oecho OK");
+    fx->ram.secured = false;
+    fx->ram.state = TARGET_HALTED;
+    assert_string_equal(talk(fx, "vAttach;1"), STOP_AT("05", "00100000", ""));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -1025,6 +1041,7 @@ int main(void)
         TEST(session__crash__text_then_signal),
         TEST(fileio__off__refused_to_the_program_and_it_goes_on),
         TEST(fileio__off__console_text_still_comes),
+        TEST(secured_part__without_a_program__has_a_monitor_in_extended_mode),
         cmocka_unit_test(fileio__breakpoint_behind_the_call__met),
         cmocka_unit_test(fileio__on__requests_and_results),
         TEST(fileio__ctrl_c_in_the_reply__stops_as_interrupted),
