@@ -357,6 +357,23 @@ static struct s12z_hard *find_hard(struct s12z_target *t, enum bp_kind kind, uin
     return NULL;
 }
 
+static bool takes_data(const struct s12z_hard *h) { return is_watch(h) && h->len <= 4; }
+
+static void give_data(const struct s12z_target *t, struct s12z_hard *h, bool has_data)
+{
+    h->has_data = has_data;
+    h->data = t->watch_data;
+    h->data_mask = t->watch_mask;
+}
+
+static bool data_in_use(const struct s12z_target *t)
+{
+    for (size_t k = 0; k < S12Z_COMPARATORS; k++)
+        if (t->hard[k].used && t->hard[k].has_data)
+            return true;
+    return false;
+}
+
 static int insert_hard(struct s12z_target *t, const struct s12z_hard *wanted, struct err *err)
 {
     struct s12z_hard *h = NULL;
@@ -371,7 +388,9 @@ static int insert_hard(struct s12z_target *t, const struct s12z_hard *wanted, st
         h = t->hard[k].used ? NULL : &t->hard[k];
     if (!h)
         return used_up(t, false, err);
+    bool value = t->watch_has_data && takes_data(wanted) && !data_in_use(t);
     *h = *wanted;
+    give_data(t, h, value);
     if (!deal(t)) {
         h->used = false;
         return used_up(t, needs_pair(wanted), err);
@@ -444,17 +463,20 @@ int s12z_breaks_remove_all(struct s12z_target *t, struct err *err)
 int s12z_watch_data(struct s12z_target *t, bool has_data, uint32_t data, uint32_t mask, const struct s12z_hard **which, struct err *err)
 {
     struct s12z_hard *h = NULL;
+    *which = NULL;
+    t->watch_has_data = has_data;
+    t->watch_data = data;
+    t->watch_mask = mask;
     for (size_t k = 0; k < S12Z_COMPARATORS && !h; k++)
-        if (t->hard[k].used && is_watch(&t->hard[k]) && t->hard[k].len <= 4)
+        if (t->hard[k].used && takes_data(&t->hard[k]))
             h = &t->hard[k];
     if (!h)
-        return err_set(err, ERR_STATE, "set a watchpoint of at most 4 bytes first", "watchdata: nothing is watched");
+        return 0;
     struct s12z_hard old = *h;
-    h->has_data = has_data;
-    h->data = data;
-    h->data_mask = mask;
+    give_data(t, h, has_data);
     if (!deal(t)) {
         *h = old;
+        t->watch_has_data = false;
         return err_set(err, ERR_RESOURCE, "delete another breakpoint", "watchdata: comparators A and C, which compare values, are taken");
     }
     *which = h;

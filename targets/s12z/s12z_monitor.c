@@ -278,10 +278,10 @@ static int cmd_watchdata(void *ctx, int argc, char **argv, const struct text_sin
     if (ret < 0)
         return ret;
     if (off)
-        sink_printf(out, "the watchpoint at %06X stops at any value\n", h->addr);
+        sink_printf(out, "watchpoints stop at any value\n");
     else
-        sink_printf(out, "the watchpoint at %06X stops at accesses of its own size whose value & %0*X is %0*X\n", h->addr, 2 * (int)h->len,
-                    h->data_mask & (0xFFFFFFFFu >> (32 - 8 * h->len)), 2 * (int)h->len, h->data & h->data_mask);
+        sink_printf(out, "the %s watchpoint of at most 4 bytes stops at accesses of its own size whose value & %X is %X\n", h ? "present" : "next", v[1],
+                    v[0] & v[1]);
     return 0;
 }
 

@@ -103,6 +103,8 @@ struct s12z_target {
     struct s12z_patch patch[S12Z_MAX_SOFT_BREAKS];
     size_t npatches;
     struct s12z_hard hard[S12Z_COMPARATORS];
+    bool watch_has_data;   /* the first watchpoint that can gets this value */
+    uint32_t watch_data, watch_mask;
     bool has_profile;
     struct s12z_dbg_profile profile;
     uint8_t dbg_have[S12Z_DBG_BYTES]; /* what is in the module, by offset from DBGC1 */
@@ -184,7 +186,8 @@ int s12z_breaks_remove_all(struct s12z_target *t, struct err *err);
 const char *s12z_comparator_names(unsigned set, char buf[16]);
 /* Which of the debugger's hit, given DBGEFR; NULL: none of them. */
 const struct s12z_hard *s12z_hard_hit(const struct s12z_target *t, uint8_t efr);
-/* A watchpoint stops only at this value; has_data false: at any. *which: the one it applies to, the first that can. */
+/* The first watchpoint of at most 4 bytes, set now or later, stops only at this value; has_data false: at any. *which: the one that is set now,
+ * or NULL. (GDB takes watchpoints away at every stop.) */
 int s12z_watch_data(struct s12z_target *t, bool has_data, uint32_t data, uint32_t mask, const struct s12z_hard **which, struct err *err);
 
 /* Sharing the DBG module. One sequencer, four comparators, one Final State, so:

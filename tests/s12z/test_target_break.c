@@ -196,7 +196,12 @@ static void watch__with_a_value__stops_at_that_value(void **state)
     wait_stop(b);
     assert_int_equal(get_reg(b, R_D2), 385);
     unset(b, BP_WATCH_WRITE, 0x2000, 2);
-    says(b, s12z_watch_data(t, true, 1, 1, &which, &b->err), -ERR_STATE, "nothing is watched");
+    MUST(b, s12z_watch_data(t, true, 400, 0xFFFF, &which, &b->err)); /* for one that is set later */
+    assert_null(which);
+    set(b, BP_WATCH_WRITE, 0x2000, 2);
+    cont(b);
+    wait_stop(b);
+    assert_int_equal(get_reg(b, R_D2), 400);
     board_close(b);
 }
 

@@ -120,8 +120,11 @@ class Gdb:
     """An interactive gdb on pipes."""
 
     def __init__(self):
-        self.process = subprocess.Popen(["gdb-multiarch", "-q", "-nx", ELF], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-                                        stderr=subprocess.STDOUT, bufsize=0, preexec_fn=os.setpgrp)
+        self.start(["gdb-multiarch", "-q", "-nx", ELF])
+
+    def start(self, words):
+        self.process = subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, bufsize=0,
+                                        preexec_fn=os.setpgrp)
         self.output = ""
         for line in ("set pagination off", "set confirm off", "set width 0", "set remotetimeout 20", "directory " + HERE):
             self.command(line)

@@ -1,0 +1,190 @@
+#!/usr/bin/env python3
+"""A real gdb for s12z over probeprof's whole stack on the simulated boards.
+
+usage: test_gdb_s12z.py PROBEPROF [CASE...]     exit 0 all passed, 1 a failure, 77 without a gdb that knows s12z
+That gdb is built by ../build_s12z_gdb.sh; S12Z_GDB=FILE names another one.
+"""
+import os
+import re
+import subprocess
+import sys
+import time
+
+import test_gdb
+from test_gdb import Board, expect
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+ELF = os.path.join(HERE, "../../../docs/examples/motor/motor.elf")
+PART = "sim:s12zvml128"
+
+CASES = [
+    ("architecture, registers", ["show architecture", "load", "info registers", "print/x $p", "set var $d6 = 0x12345678", "print/x $d6", "set var $x = 0x123456",
+                                 "print/x $x", "set var $d0 = 0x5a", "info registers d0", "info registers s ccw"],
+     [r"s12z", r"ccw", r"= 0xfe0000", r"= 0x12345678", r"= 0x123456", r"d0 +0x5a", r"s +0x"]),
+    ("load to flash and compare", ["load", "compare-sections", "load", "compare-sections", "monitor flash", "x/2xb 0xfffe0e"],
+     [r"Loading section \.text", r"Transfer rate", r'"?\.text"?, range .*matched', r"\.vectors.*matched", r"Transfer rate", r"\.text.*matched", r"refused",
+      r"0xff\s+0xfe"]),
+    ("memory map", ["info mem"], [r"0x00100000 +0x00100200 +flash blocksize 0x4", r"0x00fe0000 +0x01000000 +flash blocksize 0x200"]),
+    ("breakpoints in flash are comparators", ["load", "break control_loop", "continue", "bt", "break clamp", "continue", "print/x $p == (long)&clamp", "monitor dbg",
+                                              "delete", "monitor dbg"],
+     [r"Breakpoint 1, control_loop", r"#0 +control_loop", r"Breakpoint 2, clamp", r"= 0x1", r"before the instruction at FE0", r"with trace", r"A: off"]),
+    ("five breakpoints in flash are one too many",
+     ["load", "hbreak tick", "hbreak clamp", "hbreak duty", "hbreak regulate", "hbreak transform", "continue", "delete 5", "continue"],
+     [r"no comparator of the DBG module is left|[Cc]annot insert hardware breakpoint", r"Breakpoint [1-4], "]),
+    ("breakpoints in RAM are BGND", ["load", "set var *(char*)0x1800 = 1", "set var *(char*)0x1801 = 1", "set var *(char*)0x1802 = 0x20", "set var *(char*)0x1803 = 0x7e",
+                                     "break *0x1801", "set var $p = 0x1800", "continue", "print/x $p", "x/4xb 0x1800", "continue", "print/x $p", "monitor dbg"],
+     [r"Breakpoint 1 at 0x1801", r"= 0x1801", r"0x01\s+0x01\s+0x20\s+0x7e", r"= 0x1801", r"A: off"]),
+    ("watch", ["load", "break control_loop", "continue", "delete", "watch *(long*)&rounds", "continue", "continue", "delete", "rwatch *(short*)&burst", "continue",
+               "delete", "awatch *(short*)&angle", "continue"],
+     [r"[Hh]ardware watchpoint 2", r"Old value = 0\s+New value = 1", r"Old value = 1\s+New value = 2", r"[Hh]ardware read watchpoint 3", r"Value = 0",
+      r"access .*watchpoint 4", r"[Vv]alue"]),
+    ("a watchpoint's value", ["load", "break control_loop", "continue", "delete", "watch *(long*)&rounds", "monitor watchdata 5", "continue", "monitor watchdata off", "continue"],
+     [r"next watchpoint .*whose value & FFFFFFFF is 5", r"New value = 5", r"any value", r"New value = 6"]),
+    ("steps", ["load", "break pi_step", "continue", "delete", "stepi", "x/i $p", "next", "next", "step", "info line *$p", "finish", "up"],
+     [r"Breakpoint 1, pi_step", r"=> 0x"]),
+    ("interrupts", ["load", "break tick", "continue", "print *(long*)&ticks", "continue", "print *(long*)&ticks", "continue", "print *(long*)&ticks"],
+     [r"Breakpoint 1, tick", r"= 0\b", r"Breakpoint 1, tick", r"= 1\b", r"Breakpoint 1, tick", r"= 2\b"]),
+    ("maintenance info bdccsr", ["maintenance info bdccsr", "monitor bdc", "monitor reg DBGC1", "monitor reg"],
+     [r"BDCCSR.*ENBDC BDMACT.*UNSEC", r"BDC clock 1000000 Hz", r"PARTID 00170000", r"DBGC1=", r"d0=.. .*ccw=...."]),
+    ("fast clock", ["monitor bdc fast on", "load", "compare-sections", "monitor bdc fast off", "break clamp", "continue"],
+     [r"BDCFCLK", r"\.text.*matched", r"BDCCLK", r"Breakpoint 1, clamp"]),
+    ("reset", ["load", "monitor reset run", "monitor reset halt", "maintenance flush register-cache", "print/x $p == (long)&start", "break timer_start", "continue"],
+     [r"runs", r"is halted", r"= 0x1", r"Breakpoint 1, timer_start"]),
+    ("detach lets it run, reattach halts it", ["load", "break control_loop", "continue", "delete", "detach", "shell sleep 0.3", "target remote @", "print *(long*)&rounds > 100"],
+     [r"detached", r"= 1\b"]),
+    ("memory where nothing is", ["x/4xb 0x50000", "print *(char*)0x1000"], [r"Cannot access memory at address 0x50000", r"= "]),
+]
+
+
+class Gdb(test_gdb.Gdb):
+    program = None
+
+    def __init__(self):
+        self.start([self.program, "-q", "-nx", ELF])
+
+
+def scripted(probeprof, commands, patterns):
+    board, gdb = Board(probeprof, "--probe", PART), Gdb()
+    try:
+        text = gdb.command("target remote " + board.socket)
+        for line in commands:
+            text += "(gdb) %s\n" % line + gdb.command(line.replace("@", board.socket))
+        try:
+            expect(text, patterns)
+        except RuntimeError as why:
+            raise RuntimeError("%s\n%s" % (why, board.text()))
+    finally:
+        gdb.close()
+        board.close()
+
+
+def ctrl_c(probeprof):
+    """A program that loops stops at Ctrl-C, where it is, and goes on."""
+    board, gdb = Board(probeprof, "--probe", PART), Gdb()
+    try:
+        for line in ("target remote " + board.socket, "load"):
+            gdb.command(line)
+        counts = []
+        for _ in range(3):
+            gdb.send("continue")
+            gdb.wait("Continuing")
+            time.sleep(0.3)
+            gdb.interrupt()
+            gdb.wait("SIGINT")
+            counts.append(int(re.search(r"= (\d+)", gdb.command("print *(long*)&rounds")).group(1)))
+        if not counts[0] < counts[1] < counts[2]:
+            raise RuntimeError("the program does not go on: %r" % counts)
+    finally:
+        gdb.close()
+        board.close()
+
+
+def read_while_running(probeprof):
+    """Memory of a program that runs on, and is not held for it."""
+    board, gdb = Board(probeprof, "--probe", PART), Gdb()
+    try:
+        gdb.command("set non-stop on")
+        gdb.command("target remote " + board.socket)
+        gdb.send("interrupt")
+        gdb.wait("stopped")
+        for line in ("load", "continue &"):
+            gdb.command(line)
+        counts = [int(re.search(r"= (\d+)", gdb.command("print *(long*)&rounds")).group(1)) for _ in range(5)]
+        if not counts[0] < counts[2] < counts[4]:
+            raise RuntimeError("the program does not run on: %r" % counts)
+        text = gdb.command("info threads") + gdb.command("break clamp") + gdb.command("shell sleep 0.3") + gdb.command("info threads")
+        expect(text, [r"running", r"Breakpoint 1 at", r"Breakpoint 1, clamp", r"clamp \(\)"])
+    finally:
+        gdb.close()
+        board.close()
+
+
+def security_byte(probeprof):
+    """A program that would lock the part is refused, and says so; the part stays open."""
+    board, gdb = Board(probeprof, "--probe", PART), Gdb()
+    locking = os.path.join(board.dir, "lock.elf")
+    with open(ELF, "rb") as f, open(locking, "wb") as g:
+        g.write(f.read().replace(b"\xff\xff\xff\xfe", b"\xff\xff\xff\xff", 1)) # its section .security
+    try:
+        gdb.command("target remote " + board.socket)
+        text = gdb.command("load")
+        text += gdb.command("load " + locking) + gdb.command("monitor flash") + gdb.command("x/xb 0xfffe0f")
+        expect(text, [r"Transfer rate", r"[Ee]rror", r"would lock the part", r"0xfe"])
+        expect(gdb.command("load") + gdb.command("compare-sections"), [r"Transfer rate", r"\.text.*matched"])
+    finally:
+        gdb.close()
+        board.close()
+
+
+def secured(probeprof):
+    """A secured part: GDB is told, and its monitor opens it."""
+    board, gdb = Board(probeprof, "--probe", PART + ",secured"), Gdb()
+    try:
+        text = gdb.command("target extended-remote " + board.socket)
+        text += "".join(gdb.command(line) for line in ("monitor unsecure", "monitor unsecure ERASE-EVERYTHING", "attach 1", "load", "compare-sections",
+                                                       "break control_loop", "continue"))
+        expect(board.text() + text, [r"secured", r"ERASE-EVERYTHING", r"the part is open", r"\.text.*matched", r"Breakpoint 1, control_loop"])
+    finally:
+        gdb.close()
+        board.close()
+
+
+def other_parts(probeprof):
+    """The part without trace, and the larger one."""
+    for part, words in ("sim:s12zvl128", [r"without trace", r"0x00100000 +0x00100800"]), ("sim:s12zvmc256", [r"with trace", r"0x00fc0000 +0x01000000"]):
+        board, gdb = Board(probeprof, "--probe", part), Gdb()
+        try:
+            text = "".join(gdb.command(line) for line in ("target remote " + board.socket, "monitor dbg", "info mem", "load", "compare-sections"))
+            expect(text, words + [r"\.text.*matched"])
+        finally:
+            gdb.close()
+            board.close()
+
+
+def main():
+    found = subprocess.run([os.path.join(HERE, "../build_s12z_gdb.sh"), "--find"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    if found.returncode:
+        print(found.stderr.strip())
+        return 77
+    Gdb.program = found.stdout.strip()
+    probeprof, wanted, failed = os.path.abspath(sys.argv[1]), sys.argv[2:], 0
+    cases = [(name, lambda c=c, p=p: scripted(probeprof, c, p)) for name, c, p in CASES]
+    cases += [("Ctrl-C", lambda: ctrl_c(probeprof)), ("reading while it runs", lambda: read_while_running(probeprof)),
+              ("a program that would lock the part", lambda: security_byte(probeprof)), ("a secured part", lambda: secured(probeprof)),
+              ("other parts", lambda: other_parts(probeprof))]
+    for name, run in cases:
+        if wanted and name not in wanted:
+            continue
+        start = time.time()
+        try:
+            run()
+            print("ok   %s (%.1f s)" % (name, time.time() - start))
+        except RuntimeError as why:
+            failed += 1
+            print("FAIL %s: %s" % (name, why))
+        sys.stdout.flush()
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
