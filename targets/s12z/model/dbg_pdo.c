@@ -41,15 +41,25 @@ static bool flipped(struct s12z_dbg *d)
     return (d->noise >> 33) % (d->board->opt.fault_at ? d->board->opt.fault_at : 1) == 0;
 }
 
-/* The next pending line begins; its edges are made at once, with their times. */
-static void begin(struct s12z_dbg *d, uint64_t at)
+static unsigned line_bits(const struct s12z_dbg *d) { return 8 * profile_line_bytes(d->line[d->sent % DBG_LINES]); }
+
+/* Makes the edges of the line under way from bit `from` on, all at once, with their times. */
+static void make_edges(struct s12z_dbg *d, unsigned from)
 {
     uint64_t line = d->line[d->sent % DBG_LINES];
-    unsigned bits = 8 * profile_line_bytes(line);
-    for (unsigned k = 0; d->capture && k < bits; k++)
-        bit(d, at + k * BIT_CYCLES, (line >> k & 1) ^ flipped(d));
-    d->bits_sent += bits;
+    for (unsigned k = from; k < line_bits(d); k++)
+        bit(d, d->line_began_at + k * BIT_CYCLES, (line >> k & 1) ^ flipped(d));
+}
+
+/* The next pending line begins. */
+static void begin(struct s12z_dbg *d, uint64_t at)
+{
+    unsigned bits = line_bits(d);
+    d->line_began_at = at;
     d->line_done_at = at + (uint64_t)bits * BIT_CYCLES;
+    d->bits_sent += bits;
+    if (d->capture)
+        make_edges(d, 0);
 }
 
 void pdo_line_written(struct s12z_dbg *d)
@@ -73,6 +83,26 @@ void pdo_advance(struct s12z_dbg *d, uint64_t now)
     }
 }
 
+/* What has not happened yet does not happen. */
+static void drop_future(struct s12z_dbg *d)
+{
+    uint64_t now = to_ps(d, dbg_now(d));
+    while (d->edge_put > d->edge_take && PDO_TICK(d->edges[(d->edge_put - 1) % PDO_EDGES]) > now)
+        d->edge_put--;
+    if (d->edge_put > d->edge_take) {
+        d->pdo = PDO_DATA(d->edges[(d->edge_put - 1) % PDO_EDGES]);
+        d->pdoclk = PDO_CLK(d->edges[(d->edge_put - 1) % PDO_EDGES]);
+    }
+}
+
+void pdo_stop(struct s12z_dbg *d)
+{
+    if (d->line_done_at && d->edges)
+        drop_future(d);
+    d->line_done_at = 0;
+    d->sent = d->written;
+}
+
 int dbg_pdo_capture(struct s12z_dbg *d, bool on)
 {
     if (!d->part->full_dbg)
@@ -81,8 +111,11 @@ int dbg_pdo_capture(struct s12z_dbg *d, bool on)
         return -1;
     d->capture = on;
     d->edge_put = d->edge_take = d->edge_lost = 0;
-    if (on)
-        edge(d, dbg_now(d)); /* the levels as they are */
+    if (!on)
+        return 0;
+    edge(d, dbg_now(d)); /* the levels as they are */
+    if (d->line_done_at > dbg_now(d)) /* in the middle of a line: the rest of it is seen */
+        make_edges(d, dbg_now(d) < d->line_began_at ? 0 : (unsigned)((dbg_now(d) - d->line_began_at) / BIT_CYCLES) + 1);
     return 0;
 }
 

@@ -13,13 +13,11 @@ unsigned profile_line_bytes(uint64_t line)
     }
 }
 
-static uint16_t stamp(const struct s12z_dbg *d) { return (uint16_t)((dbg_now(d) - d->stamp_from) / 2); }
-
-/* Writes a line; the one that makes 64 pending is the last. */
-static void entry(struct s12z_dbg *d, unsigned info, uint64_t upper)
+/* Writes a line made at core cycle `at`; the one that makes 64 pending is the last. */
+static void entry(struct s12z_dbg *d, unsigned info, uint64_t upper, uint64_t at)
 {
     uint64_t pending = d->written - d->sent;
-    bool overflow = info != INFO_PTS && pending == DBG_LINES - 1;
+    bool overflow = info != INFO_PTS && !(info & INFO_TERM) && pending == DBG_LINES - 1;
     if (overflow) {
         info |= INFO_TBOVF;
         d->efr |= EFR_PTBOVF;
@@ -27,63 +25,115 @@ static void entry(struct s12z_dbg *d, unsigned info, uint64_t upper)
     uint64_t line = info == INFO_PTS ? upper << 8 : upper << 40 | (uint64_t)d->direct << 8;
     d->line[d->written++ % DBG_LINES] = line | info;
     d->direct = NO_BRANCHES;
-    d->stamp_from = dbg_now(d);
+    d->stamp_from = at;
     pdo_line_written(d);
     if (overflow) {
-        d->profiling = false;
+        d->profiling = d->ending = false;
         dbg_disarm(d, true);
     }
+}
+
+/* Stamps are bus clocks since the last line and lie above the vector byte. */
+static uint64_t stamped(const struct s12z_dbg *d, uint64_t at, unsigned vector_byte)
+{
+    return (uint64_t)(uint16_t)((at - d->stamp_from) / 2) << 8 | vector_byte;
 }
 
 void profile_start(struct s12z_dbg *d)
 {
     d->profiling = d->need_start = true;
+    d->ending = false;
     d->direct = NO_BRANCHES;
 }
 
 void profile_pc(struct s12z_dbg *d, uint32_t pc)
 {
     d->need_start = false;
-    entry(d, INFO_PTS, pc);
+    entry(d, INFO_PTS, pc, dbg_now(d));
+}
+
+/* The last line, in the format of the change of flow that came in the same cycle, or the plain one. */
+static void last_line(struct s12z_dbg *d, unsigned info, uint64_t upper)
+{
+    entry(d, info | INFO_TERM, upper, d->end_at);
+    d->profiling = d->need_start = d->ending = false;
+    dbg_watch(d);
+}
+
+void profile_finish(struct s12z_dbg *d)
+{
+    if (d->ending)
+        last_line(d, INFO_PTW, stamped(d, d->end_at, 0));
+}
+
+/* A conditional branch; false if the field is not full. */
+static bool field_full(struct s12z_dbg *d, bool taken)
+{
+    d->direct = d->direct << 1 | taken;
+    return d->direct & FULL;
 }
 
 void profile_cof(struct s12z_dbg *d, enum cof_kind kind, bool taken, uint32_t dest, unsigned vector)
 {
+    unsigned info, term = d->ending ? INFO_TERM : 0;
+    uint64_t upper = 0, now = d->ending ? d->end_at : dbg_now(d);
     if (d->need_start)
+        return;
+    profile_advance(d, now); /* an overflow of the timestamp came before this */
+    if (!d->profiling)
         return;
     switch (kind) {
     case COF_BRANCH:
-        d->direct = d->direct << 1 | taken;
-        if (d->direct & FULL)
-            entry(d, INFO_PTHF, 0);
+        if (!field_full(d, taken)) {
+            profile_finish(d);
+            return;
+        }
+        info = INFO_PTHF;
         break;
-    case COF_INDIRECT: entry(d, INFO_PTIB, dest); break;
-    /* the vector's place: address bits 8:1, so number n is 0xFE - 2n */
-    case COF_VECTOR: entry(d, INFO_PTVB, (uint64_t)stamp(d) << 8 | ((0xFEu - 2 * vector) & 0xFF)); break;
-    case COF_STATIC: break;
+    case COF_INDIRECT:
+        info = INFO_PTIB;
+        upper = dest;
+        break;
+    case COF_VECTOR: /* the vector's place: address bits 8:1, so number n is 0xFE - 2n */
+        info = INFO_PTVB;
+        upper = stamped(d, now, (0xFEu - 2 * vector) & 0xFF);
+        break;
+    default: profile_finish(d); return; /* static: nobody needs to be told */
     }
+    if (term)
+        last_line(d, info, upper);
+    else
+        entry(d, info, upper, now);
 }
 
 void profile_end(struct s12z_dbg *d)
 {
     if (!d->profiling)
         return;
-    if (!d->need_start)
-        entry(d, INFO_PTW | INFO_TERM, (uint64_t)stamp(d) << 8);
-    d->profiling = d->need_start = false;
+    if (d->need_start) {
+        d->profiling = d->need_start = false;
+        return;
+    }
+    d->ending = true;
+    d->end_at = dbg_now(d);
+    profile_advance(d, d->end_at);
+    if (!d->in_access)
+        profile_finish(d);
 }
 
 uint64_t profile_next(const struct s12z_dbg *d)
 {
+    if (d->ending)
+        return dbg_now(d);
     return d->profiling && !d->need_start ? d->stamp_from + 2ull * TS_OVERFLOW_BUS : UINT64_MAX;
 }
 
 void profile_advance(struct s12z_dbg *d, uint64_t now)
 {
-    if (now >= profile_next(d)) {
+    while (d->profiling && !d->need_start && now >= d->stamp_from + 2ull * TS_OVERFLOW_BUS) {
         if (DBG_HALTED_ADDS_NOTHING && d->board->cpu.state == CPU_BDM)
             d->stamp_from = now;
         else
-            entry(d, INFO_PTW | INFO_TSOVF, 0xFFFF00);
+            entry(d, INFO_PTW | INFO_TSOVF, 0xFFFF00, d->stamp_from + 2ull * TS_OVERFLOW_BUS);
     }
 }
