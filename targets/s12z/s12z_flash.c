@@ -245,6 +245,8 @@ int s12z_flash_erase(struct target *target, uint64_t addr, uint64_t len, struct 
     if (ret == 0 && (!a || (addr - a->start) % a->sector || len % a->sector))
         ret = finish(t, a ? err_set(&why, ERR_USAGE, "see info mem", "erase: %06llX, %llu bytes are not whole sectors of %u", (unsigned long long)addr,
                                     (unsigned long long)len, a->sector) : -(int)why.code, &why);
+    if (ret < 0)
+        a = NULL; /* finish() has given the areas back */
     for (uint64_t s = a ? (addr - a->start) / a->sector : 0, n = a ? len / a->sector : 0; ret == 0 && n > 0; s++, n--) {
         if (is_config(a, (uint32_t)s))
             a->erased[s] = 1; /* at the end */
