@@ -81,8 +81,9 @@ struct profile_info {
     uint8_t build_id[20];
     size_t build_id_len;
     struct profile_counter counter[2];
-    uint64_t target_cycles; /* elapsed on the target while active, agent included; 0 unknown */
+    uint64_t target_cycles; /* elapsed on the target while it ran, agent included; 0 unknown */
     uint64_t agent_cycles;  /* of those, spent by the agent */
+    uint64_t board_ns, held_ns; /* the board's clock while profiling; of it, held to move events. 0 unknown */
     uint64_t host_ns;       /* elapsed on the host */
     int64_t when;           /* seconds since 1970 UTC of the start; 0 unknown */
     uint64_t events, lost, doubtful; /* coverage */

@@ -238,6 +238,8 @@ char *recording_end_text(const struct recording_end *e)
     put_number(f, "target_cycles", e->target_cycles);
     put_number(f, "agent_cycles", e->agent_cycles);
     put_number(f, "host_ns", e->host_ns);
+    put_number(f, "board_ns", e->board_ns);
+    put_number(f, "held_ns", e->held_ns);
     put_number(f, "lost", e->lost);
     put_number(f, "icache_enabled", e->icache_enabled);
     put_text(f, "note", e->note);
@@ -401,7 +403,7 @@ int recording_parse_end(char *text, struct recording_end *e, struct err *err)
     char *key, *value;
     const struct { const char *key; uint64_t *to; } numbers[] = {
         { "events", &e->events }, { "target_cycles", &e->target_cycles }, { "agent_cycles", &e->agent_cycles },
-        { "host_ns", &e->host_ns }, { "lost", &e->lost } };
+        { "host_ns", &e->host_ns }, { "board_ns", &e->board_ns }, { "held_ns", &e->held_ns }, { "lost", &e->lost } };
     while (next_line(&text, &key, &value)) {
         bool ok = value != NULL;
         for (size_t i = 0; ok && i < sizeof numbers / sizeof *numbers; i++)

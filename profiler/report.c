@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "profiler/report_priv.h"
+#include "profiler/slowdown.h"
 
 enum { COUNT_COLUMNS = 6, PERCENT_COLUMNS = 5, CACHE_COLUMNS = 5, DOUBT_COLUMNS = 4 };
 
@@ -340,7 +341,8 @@ static void coverage(const struct profile *p, const struct text_sink *out)
 static void duration(const struct profile *p, const struct text_sink *out)
 {
     const struct profile_info *i = &p->info;
-    char a[32];
+    char a[80];
+    struct slowdown slow = slowdown_of(i->board_ns, i->held_ns, i->target_cycles, i->agent_cycles);
     if (!i->target_cycles && !i->host_ns)
         return;
     sink_printf(out, "time     ");
@@ -351,9 +353,8 @@ static void duration(const struct profile *p, const struct text_sink *out)
     if (i->host_ns)
         sink_printf(out, " %.1f s on the host", (double)i->host_ns / 1e9);
     sink_printf(out, "\n");
-    if (i->agent_cycles && i->target_cycles > i->agent_cycles)
-        sink_printf(out, "slow-down x%.1f (agent %s cycles)\n",
-                    (double)i->target_cycles / (double)(i->target_cycles - i->agent_cycles), grouped(i->agent_cycles, a));
+    if (slow.times > 0)
+        sink_printf(out, "slow-down %s\n", slowdown_text(&slow, a, sizeof a));
 }
 
 /* "note      first line" and what does not fit below it, broken between words. */

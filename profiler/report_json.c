@@ -3,7 +3,9 @@
 #include <stdio.h>
 #include <time.h>
 
+#include "probe/base/util.h"
 #include "profiler/json_writer.h"
+#include "profiler/slowdown.h"
 
 static void member_string(struct json_writer *j, const char *key, const char *value)
 {
@@ -75,6 +77,32 @@ static void counters(struct json_writer *j, const struct profile_info *i)
     json_write_end(j);
 }
 
+static void seconds(struct json_writer *j, const char *key, uint64_t ns)
+{
+    json_write_key(j, key);
+    if (ns)
+        json_write_real(j, (double)ns / 1e9);
+    else
+        json_write_null(j);
+}
+
+static void slow_down(struct json_writer *j, const struct profile_info *i)
+{
+    const struct slowdown s = slowdown_of(i->board_ns, i->held_ns, i->target_cycles, i->agent_cycles);
+    const struct { const char *key; double value; } part[] = { { "times", s.times }, { "agent", s.agent }, { "moving_events", s.moving } };
+    json_write_key(j, "slow_down");
+    if (s.times == 0) {
+        json_write_null(j);
+        return;
+    }
+    json_write_object(j, true);
+    for (size_t k = 0; k < ARRAY_LEN(part); k++) {
+        json_write_key(j, part[k].key);
+        json_write_real(j, part[k].value);
+    }
+    json_write_end(j);
+}
+
 static void run(struct json_writer *j, const struct profile *p)
 {
     const struct profile_info *i = &p->info;
@@ -82,11 +110,10 @@ static void run(struct json_writer *j, const struct profile *p)
     json_write_object(j, true);
     member_known(j, "target_cycles", i->target_cycles);
     member_known(j, "agent_cycles", i->agent_cycles);
-    json_write_key(j, "host_seconds");
-    if (i->host_ns)
-        json_write_real(j, (double)i->host_ns / 1e9);
-    else
-        json_write_null(j);
+    seconds(j, "host_seconds", i->host_ns);
+    seconds(j, "board_seconds", i->board_ns);
+    seconds(j, "held_seconds", i->board_ns ? i->held_ns : 0);
+    slow_down(j, i);
     json_write_end(j);
     json_write_key(j, "coverage");
     json_write_object(j, true);

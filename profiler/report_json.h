@@ -1,6 +1,6 @@
 /* The profile as one JSON document, schema "probeprof.profile/1":
  *   schema, type, target, probe, elf, build_id (hex), started (ISO 8601), counters [{code, name, unit}],
- *   time {target_cycles, agent_cycles, host_seconds}, coverage {events, lost, gaps, lost_is_bound, lost_c1, doubtful},
+ *   time {target_cycles, agent_cycles, host_seconds, board_seconds, held_seconds, slow_down {times, agent, moving_events}}, coverage {events, lost, gaps, lost_is_bound, lost_c1, doubtful},
  *   passes, totals {hits, c1, c2}, note,
  *   functions [{name, linkage_name, qualified_name, file, line, low, high, cache_line, description, hits, c1, c1_children, c2,
  *   c2_children, doubtful}], tree [{id, parent, function, hits, c1, c1_children, c2, c2_children, doubtful}]

@@ -80,15 +80,10 @@ static void add_top(struct live *l, const struct calltree *tree, char *buf, size
     }
 }
 
-double live_slowdown(const struct pump_view *v)
+struct slowdown live_slowdown(const struct pump_view *v)
 {
     const struct trace_status *s = &v->trace;
-    uint64_t total_ns = v->now_ns - v->armed_ns;
-    if (total_ns == 0 || s->held_ns >= total_ns)
-        return 0;
-    double held = (double)total_ns / (double)(total_ns - s->held_ns);
-    bool agent = s->target_cycles > s->agent_cycles && s->agent_cycles;
-    return held * (agent ? (double)s->target_cycles / (double)(s->target_cycles - s->agent_cycles) : 1);
+    return slowdown_of(s->board_ns, s->held_ns, s->target_cycles, s->agent_cycles);
 }
 
 char *live_text(struct live *l, const struct pump_view *v, const struct calltree *tree, uint64_t seen,
@@ -96,12 +91,13 @@ char *live_text(struct live *l, const struct pump_view *v, const struct calltree
 {
     const struct trace_status *s = &v->trace;
     char number[16];
-    double slowdown = live_slowdown(v);
+    struct slowdown slow = live_slowdown(v);
+    char text[80];
     buf[0] = 0;
     add(buf, cap, "%.1f s: %s events", (double)(v->now_ns - v->armed_ns) / 1e9, report_number(seen, number, sizeof number));
     add(buf, cap, ", %s/s", report_number((unsigned long long)events_per_s, number, sizeof number));
-    if (slowdown > 0)
-        add(buf, cap, ", %.1fx slower", slowdown);
+    if (slow.times > 0)
+        add(buf, cap, ", slowed %s", slowdown_text(&slow, text, sizeof text));
     if (s->lost)
         add(buf, cap, ", %llu LOST, %.2f%% covered", (unsigned long long)s->lost,
             100.0 * (double)seen / (double)(seen + s->lost));
@@ -126,8 +122,9 @@ void live_tick(struct live *l, const struct pump_view *v, const struct calltree 
     if (!l->columns && host_ns < l->next_ns)
         return;
     if (l->last_ns && s > 0) { /* over a second or so: events come a ring at a time */
-        double weight = MIN(s, 1.0);
+        double weight = l->measured ? MIN(s, 1.0) : 1; /* the first one counts whole: nothing is known before it */
         l->rate += weight * ((double)(seen - l->last_events) / s - l->rate);
+        l->measured = l->measured || seen > 0;
     }
     live_text(l, v, tree, seen, l->rate, text, sizeof text);
     l->last_events = seen;

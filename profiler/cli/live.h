@@ -6,6 +6,7 @@
 
 #include "profiler/calltree.h"
 #include "profiler/cli/pump.h"
+#include "profiler/slowdown.h"
 #include "profiler/symbols.h"
 
 /* Zero-initialise, then live_init(). */
@@ -17,6 +18,7 @@ struct live {
     uint64_t *hits, *c1; /* per function of symbols, scratch */
     uint64_t last_events, last_ns;
     double rate;      /* events per host second, smoothed */
+    bool measured;    /* once at least */
     uint64_t next_ns; /* when the next plain line is due */
 };
 
@@ -29,9 +31,8 @@ void live_fini(struct live *l);
  * seen      events that reached the profile so far */
 void live_tick(struct live *l, const struct pump_view *v, const struct calltree *tree, uint64_t seen, uint64_t host_ns);
 
-/* live_slowdown - how many times longer the program takes than untraced: time it was held to move events, and cycles
- * of the agent as far as they are known. 0: nothing to judge by yet. */
-double live_slowdown(const struct pump_view *v);
+/* live_slowdown - of the whole profile so far (profiler/slowdown.h). */
+struct slowdown live_slowdown(const struct pump_view *v);
 
 /* live_clear - wipe the line, before anything else is written to the terminal. */
 void live_clear(struct live *l);

@@ -77,6 +77,7 @@ static void add_counts(struct trace_status *s, const struct trace_status *before
     s->doubtful += before->doubtful;
     s->target_cycles += before->target_cycles;
     s->agent_cycles += before->agent_cycles;
+    s->board_ns += before->board_ns;
     s->held_ns += before->held_ns;
     s->wire_bits += before->wire_bits;
 }

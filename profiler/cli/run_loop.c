@@ -173,7 +173,7 @@ static void finish_recording(struct run *r, const struct pump_view *v)
     struct err err = { .code = ERR_OK };
     struct recording_end end = {
         .target_cycles = v->trace.target_cycles, .agent_cycles = v->trace.agent_cycles,
-        .host_ns = r->end_ns - r->begin_ns, .lost = v->trace.lost,
+        .host_ns = r->end_ns - r->begin_ns, .board_ns = v->trace.target_cycles ? v->trace.board_ns : 0, .held_ns = v->trace.held_ns, .lost = v->trace.lost,
         .icache_enabled = v->trace.icache_enabled,
     };
     memcpy(end.note, v->trace.note, sizeof end.note);
@@ -191,10 +191,11 @@ static void profile_ended(struct run *r, const struct pump_view *v)
     show_result(r);
     if (r->header.has_start && !r->capture.filter.have_first)
         run_note(r, "the program never came to the start point %s: nothing was profiled", r->set.start);
-    if (!r->set.json && r->set.sample)
-        run_note(r, "%.1f s of the board's time", (double)(v->now_ns - v->armed_ns) / 1e9);
-    else if (!r->set.json)
-        run_note(r, "%.1f s of the board's time, %.1fx slower than untraced", (double)(v->now_ns - v->armed_ns) / 1e9, live_slowdown(v));
+    struct slowdown slow = live_slowdown(v);
+    char text[80];
+    if (!r->set.json)
+        run_note(r, "%.1f s of the board's time%s%s", (double)(v->trace.board_ns ? v->trace.board_ns : v->now_ns - v->armed_ns) / 1e9,
+                 slow.times > 0 ? ", slowed down " : "", slowdown_text(&slow, text, sizeof text));
     unsigned sessions = gdb_server_sessions(r->server);
     if (sessions == 0) {
         quit(r);
@@ -349,7 +350,7 @@ int run_profile(struct run *r, struct profile **out, struct err *err)
         .target = r->header.target, .probe = r->header.probe, .elf = r->header.elf,
         .build_id_len = r->header.build_id_len, .counter = { r->header.counter[0], r->header.counter[1] },
         .target_cycles = v.trace.target_cycles, .agent_cycles = v.trace.agent_cycles,
-        .host_ns = r->end_ns - r->begin_ns, .when = r->header.when, .icache_enabled = v.trace.icache_enabled,
+        .host_ns = r->end_ns - r->begin_ns, .board_ns = v.trace.target_cycles ? v.trace.board_ns : 0, .held_ns = v.trace.held_ns, .when = r->header.when, .icache_enabled = v.trace.icache_enabled,
         .cache_by_address = r->header.address_cached, .note = *v.trace.note ? v.trace.note : NULL,
     };
     memcpy(info.build_id, r->header.build_id, info.build_id_len);

@@ -42,8 +42,10 @@ static int profile_status(struct run *r, struct target *t, const struct text_sin
                 (unsigned long long)s.lost, (unsigned long long)s.doubtful, s.sites, s.untraced_sites);
     struct pump_view v = pump_look(&r->pump);
     v.trace = s;
-    if (live_slowdown(&v) > 0)
-        sink_printf(out, "%.2fx slower; %.1f wire bits an event; agent cost %u/%u an event, subtracted\n", live_slowdown(&v),
+    struct slowdown slow = live_slowdown(&v);
+    char text[80];
+    if (slow.times > 0)
+        sink_printf(out, "slowed down %s; %.1f wire bits an event; agent cost %u/%u an event, subtracted\n", slowdown_text(&slow, text, sizeof text),
                     s.events ? (double)s.wire_bits / (double)s.events : 0, s.agent_cost[0], s.agent_cost[1]);
     if (*s.note)
         sink_printf(out, "%s\n", s.note);

@@ -4,6 +4,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -72,11 +73,11 @@ static void live_text__profiling__shows_rates_and_top_functions(void **state)
 {
     struct fixture *fx = *state;
     struct pump_view v = { .phase = PUMP_ARMED, .armed_ns = 1000000000, .now_ns = 3500000000,
-                           .trace = { .active = true, .held_ns = 1250000000, .target_cycles = 3000, .agent_cycles = 1000 } };
+                           .trace = { .active = true, .board_ns = 2500000000, .held_ns = 1250000000, .target_cycles = 3000, .agent_cycles = 1000 } };
     char text[512];
     profile(fx);
     assert_string_equal(live_text(&fx->live, &v, fx->tree, 12345, 4000, text, sizeof text),
-                        "2.5 s: 12345 events, 4000/s, 3.0x slower, none lost | GetLastNode 90.0% 2 hits, BuildList 10.0% 1 hits");
+                        "2.5 s: 12345 events, 4000/s, slowed 3.0x (agent +0.5, moving events +1.5), none lost | GetLastNode 90.0% 2 hits, BuildList 10.0% 1 hits");
 }
 
 static void live_text__states__are_said(void **state)
@@ -107,11 +108,30 @@ static void live_text__small_buffer__is_cut_not_overrun(void **state)
     }
 }
 
+/* Smoothing begins with what is measured first, not with nothing. */
+static void live_tick__first_events__rate_is_theirs(void **state)
+{
+    struct fixture *fx = *state;
+    struct pump_view v = { .phase = PUMP_ARMED };
+    char *text = NULL;
+    size_t n;
+    FILE *kept = fx->live.out;
+    fx->live.out = open_memstream(&text, &n);
+    live_tick(&fx->live, &v, fx->tree, 0, 1000000000);
+    live_tick(&fx->live, &v, fx->tree, 0, 6000000000);
+    live_tick(&fx->live, &v, fx->tree, 200, 11000000000);
+    fclose(fx->live.out);
+    fx->live.out = kept;
+    assert_non_null(strstr(text, "200 events, 40/s"));
+    free(text);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(live_text__profiling__shows_rates_and_top_functions, make, drop),
         cmocka_unit_test_setup_teardown(live_text__states__are_said, make, drop),
+        cmocka_unit_test_setup_teardown(live_tick__first_events__rate_is_theirs, make, drop),
         cmocka_unit_test_setup_teardown(live_text__small_buffer__is_cut_not_overrun, make, drop),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -54,7 +54,7 @@ struct profile *sample_profile(void)
     const struct profile_info info = {
         .target = "sh7750", .probe = "sim:sh7750", .elf = "small-le.elf", .build_id = { 0x00, 0xff, 0x10 }, .build_id_len = 3,
         .counter = { { 0x23, "elapsed-time", "cycles" }, { 0x08, "icache-miss", "count" } }, .target_cycles = 5000,
-        .agent_cycles = 2500, .host_ns = 2500000000u, .when = 1795268759, .icache_enabled = true, .cache_by_address = true };
+        .agent_cycles = 2500, .board_ns = 2500000000u, .held_ns = 500000000u, .host_ns = 2500000000u, .when = 1795268759, .icache_enabled = true, .cache_by_address = true };
     assert_int_equal(symbols_open(FIXTURES "small-le.elf", &s, NULL), 0);
     assert_int_equal(calltree_new(&(struct calltree_config){ .resolve = symbols_range, .resolve_ctx = s }, &t, NULL), 0);
     calltree_feed(t, events, ARRAY_LEN(events));

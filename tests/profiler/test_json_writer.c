@@ -152,6 +152,9 @@ static void report_json__sample__every_key_of_the_schema(void **state)
     json_t *time = json_object_get(j, "time");
     assert_int_equal(number(time, "target_cycles"), 5000);
     assert_true(json_real_value(json_object_get(time, "host_seconds")) == 2.5);
+    assert_true(json_real_value(json_object_get(time, "board_seconds")) == 2.5);
+    assert_true(json_real_value(json_object_get(time, "held_seconds")) == 0.5);
+    assert_true(json_real_value(json_object_get(json_object_get(time, "slow_down"), "times")) == 2.5);
     json_t *coverage = json_object_get(j, "coverage");
     assert_int_equal(number(coverage, "events"), p->info.events);
     assert_int_equal(number(coverage, "lost"), 0);

@@ -27,7 +27,7 @@ static const struct recording_header header = {
     .canonical_mask = 0x1fffffff,
 };
 static const struct recording_end end_info = {
-    .icache_enabled = true, .events = MANY, .target_cycles = 1000000007, .agent_cycles = 12345, .host_ns = 99, .lost = 5,
+    .icache_enabled = true, .events = MANY, .target_cycles = 1000000007, .agent_cycles = 12345, .host_ns = 99, .board_ns = 77, .held_ns = 7, .lost = 5,
     .note = "shinobi: not patched\\n, said the board",
 };
 
@@ -117,6 +117,8 @@ static void recording__written_and_read__same_events_and_header(void **state)
         assert_null(recording_damage(r));
         assert_non_null(recording_end_info(r));
         assert_int_equal(recording_end_info(r)->target_cycles, 1000000007);
+        assert_int_equal(recording_end_info(r)->board_ns, 77);
+        assert_int_equal(recording_end_info(r)->held_ns, 7);
         assert_true(recording_end_info(r)->icache_enabled);
         assert_string_equal(recording_end_info(r)->note, end_info.note);
         recording_close(r);

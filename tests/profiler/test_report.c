@@ -141,7 +141,7 @@ static void report__summary__totals_coverage_and_slow_down(void **state)
            "coverage  22 events, 0 lost, 1 doubtful\n"
            "          ? marks what may in part belong to a neighbour; ?% is how much of it at most\n"
            "time      5,000 target cycles, 2.5 s on the host\n"
-           "slow-down x2.0 (agent 2,500 cycles)\n");
+           "slow-down 2.5x (agent +1.0, moving events +0.5)\n");
     p->info.lost = 1234567;
     p->info.lost_is_bound = true;
     p->info.gap_c1 = 250;

@@ -13,6 +13,7 @@ enum {
     RECORDS = 1024,    /* bytes */
     TABLES = 256,      /* bytes of the ring for the loop's own tables */
     ICACHE = 8192,
+    ELAPSED = 0x23,
     T_STUBS = 8, /* bytes before the loop's table */
     CALIB_SR = 0x400000F0,
     /* From the loop's start to its first call: instructions, and cycles with everything in cache. */
@@ -64,7 +65,7 @@ static int write_tables(struct sh4_trace *tr, struct err *err)
 
 static int wait_back(struct sh4_target *t, struct err *err)
 {
-    enum { TRIES = 500 };
+    enum { TRIES = 5000 };
     for (int i = 0; i < TRIES; i++) {
         int ret = sh4_agent_halted(t, err);
         if (ret)
@@ -112,11 +113,11 @@ static bool sum_records(const uint32_t *words, uint32_t n, uint32_t d[2], uint32
     return true;
 }
 
-/* One run. d: how far the counters went in the loop; traced also the first record's deltas. */
-static int run(struct sh4_trace *tr, uint32_t rounds, bool traced, uint32_t d[2], uint32_t first[2], struct err *err)
+/* The loop once. raw: how far the counters went, agent included. */
+static int run_loop(struct sh4_trace *tr, uint32_t rounds, uint32_t raw[2], struct err *err)
 {
     struct sh4_target *t = tr->t;
-    uint32_t words[4 * ROUNDS * 2], last[2], n = 0;
+    uint32_t last[2];
     int ret = reset_ring(tr, err);
     for (unsigned i = 0; ret == 0 && i < 2; i++)
         ret = sh4_agent_peek(t, i ? SH4_PMCTR2L : SH4_PMCTR1L, 4, &last[i], err);
@@ -136,10 +137,19 @@ static int run(struct sh4_trace *tr, uint32_t rounds, bool traced, uint32_t d[2]
         return ret;
     t->state = TARGET_HALTED;
     const uint32_t *r8 = t->save + SH4_SAVE_R8;
-    d[0] = r8[3] - r8[1];
-    d[1] = r8[4] - r8[2];
-    if (!traced)
-        return 0;
+    raw[0] = r8[3] - r8[1];
+    raw[1] = r8[4] - r8[2];
+    return 0;
+}
+
+/* One run with traps: d what the records say, first the deltas of the first of them. */
+static int run_traced(struct sh4_trace *tr, uint32_t rounds, uint32_t raw[2], uint32_t d[2], uint32_t first[2], struct err *err)
+{
+    struct sh4_target *t = tr->t;
+    uint32_t words[4 * ROUNDS * 2], n = 0;
+    int ret = run_loop(tr, rounds, raw, err);
+    if (ret < 0)
+        return ret;
     ret = sh4_trace_get(tr, sh4_trace_blob.save + 4 * SH4_TRACE_S_WPTR, &n, 1, err);
     n = (n - tr->plan.ring) / 4;
     if (ret == 0 && (n < 4 || n > ARRAY_LEN(words)))
@@ -151,16 +161,28 @@ static int run(struct sh4_trace *tr, uint32_t rounds, bool traced, uint32_t d[2]
     return ret;
 }
 
-static int measure(struct sh4_trace *tr, uint32_t d[2][2][2], uint32_t first[2], struct err *err)
+/* By untraced, traced as recorded, traced as it was; then by half and full length. */
+enum { PLAIN, RECORDED, WHOLE, NRUNS };
+
+static int measure(struct sh4_trace *tr, uint32_t d[NRUNS][2][2], uint32_t first[2], struct err *err)
 {
     int ret = 0;
     for (int traced = 0; ret == 0 && traced < 2; traced++) {
         ret = patch_loop(tr, traced, err);
         /* Once to warm the caches, then half and full length. */
-        for (int i = 0; ret == 0 && i < 3; i++)
-            ret = run(tr, i == 2 ? ROUNDS : ROUNDS / 2, traced, d[traced][i == 2], first, err);
+        for (int i = 0; ret == 0 && i < 3; i++) {
+            uint32_t rounds = i == 2 ? ROUNDS : ROUNDS / 2;
+            ret = traced ? run_traced(tr, rounds, d[WHOLE][i == 2], d[RECORDED][i == 2], first, err)
+                         : run_loop(tr, rounds, d[PLAIN][i == 2], err);
+        }
     }
     return ret;
+}
+
+/* Of the events, by how much more they add between half and full length than the same loop without. */
+static int32_t extra(const uint32_t with[2][2], const uint32_t without[2][2], int n)
+{
+    return (int32_t)(with[1][n] - with[0][n]) - (int32_t)(without[1][n] - without[0][n]);
 }
 
 /* The cache control register is written by code that runs past the cache. */
@@ -175,40 +197,74 @@ int sh4_trace_set_ccr(struct sh4_target *t, uint32_t value, struct err *err)
 /* A stop in stepped code: the loop's return is one, and the agent keeps the time as pending. */
 static int measure_step(struct sh4_trace *tr, const uint32_t plain[2][2], int32_t cost[2], struct err *err)
 {
-    uint32_t unused[2], pend[2][2] = { { 0 } };
+    uint32_t raw[2], pend[2][2] = { { 0 } };
     int ret = patch_loop(tr, false, err);
     for (int i = 0; ret == 0 && i < 3; i++) {
         ret = sh4_trace_step_loop(tr, true, err);
         if (ret == 0)
-            ret = run(tr, i == 2 ? ROUNDS : ROUNDS / 2, false, unused, unused, err);
+            ret = run_loop(tr, i == 2 ? ROUNDS : ROUNDS / 2, raw, err);
         if (ret == 0)
             ret = sh4_trace_get(tr, sh4_trace_blob.cold + 4 * SH4_TRACE_C_PEND1, pend[i == 2], 2, err);
     }
     for (int n = 0; ret == 0 && n < 2; n++) {
-        int32_t extra = (int32_t)(pend[1][n] - pend[0][n]) - (int32_t)(plain[1][n] - plain[0][n]);
-        cost[n] = tr->cfg.counter[n] ? (extra + ROUNDS / 4) / (ROUNDS / 2) : 0;
+        cost[n] = tr->cfg.counter[n] ? (extra(pend, plain, n) + ROUNDS / 4) / (ROUNDS / 2) : 0;
     }
     struct err own = { .code = ERR_OK };
     int off = sh4_trace_step_loop(tr, false, &own);
     return ret < 0 || off == 0 ? ret : err_set(err, own.code, own.hint, "%s", own.what);
 }
 
+/* The CPU's clock against the link's, from two lengths of the loop: what the way there and back takes drops out. */
+static int measure_clock(struct sh4_trace *tr, struct err *err)
+{
+    enum { SHORT = 1 << 10, LONG = 1 << 17 };
+    uint32_t raw[2][2];
+    uint64_t ns[2] = { 0 };
+    int ret = patch_loop(tr, false, err);
+    for (int i = 0; ret == 0 && i < 2; i++) {
+        uint64_t before = tr->t->link.jtag->now_ns(tr->t->probe);
+        ret = run_loop(tr, i ? LONG : SHORT, raw[i], err);
+        ns[i] = tr->t->link.jtag->now_ns(tr->t->probe) - before;
+    }
+    if (ret == 0 && ns[1] > ns[0])
+        tr->cycles_per_ns = (double)(raw[1][0] - raw[0][0]) / (double)(ns[1] - ns[0]);
+    return ret;
+}
+
+/* No counter of the profile's tells time: the first one does for a moment. */
+static int measure_time(struct sh4_trace *tr, bool cached, struct err *err)
+{
+    struct sh4_target *t = tr->t;
+    const uint16_t time[2] = { ELAPSED, tr->cfg.counter[1] };
+    uint32_t d[NRUNS][2][2] = { 0 }, first[2], kept[2] = { t->save[SH4_SAVE_PMCR1], t->save[SH4_SAVE_PMCR2] };
+    int ret = t->base.ops->counters_arm(&t->base, time, err);
+    if (ret == 0)
+        ret = measure(tr, d, first, err);
+    if (ret == 0 && tr->cycles_per_ns == 0)
+        ret = measure_clock(tr, err);
+    tr->full16[cached] = 16 * extra(d[WHOLE], d[PLAIN], 0) / ROUNDS;
+    t->save[SH4_SAVE_PMCR1] = kept[0];
+    t->save[SH4_SAVE_PMCR2] = kept[1];
+    return ret;
+}
+
 /* One calibration in the present state of the caches. */
 static int calibrate(struct sh4_trace *tr, bool cached, struct err *err)
 {
-    uint32_t d[2][2][2] = { 0 }, first[2] = { 0 };
+    uint32_t d[NRUNS][2][2] = { 0 }, first[2] = { 0 };
     static const int lead[2] = { LEAD_INSNS, LEAD_CYCLES };
     int ret = measure(tr, d, first, err);
     for (int n = 0; ret == 0 && n < 2; n++) {
-        int32_t extra = (int32_t)(d[1][1][n] - d[1][0][n]) - (int32_t)(d[0][1][n] - d[0][0][n]);
         uint16_t code = tr->cfg.counter[n];
-        int32_t start = (int32_t)first[n] - (code == 0x13 ? lead[0] : code == 0x23 ? lead[1] : 0);
-        tr->residue16[cached][n] = code ? 16 * extra / ROUNDS : 0;
+        int32_t start = (int32_t)first[n] - (code == 0x13 ? lead[0] : code == ELAPSED ? lead[1] : 0);
+        tr->residue16[cached][n] = code ? 16 * extra(d[RECORDED], d[PLAIN], n) / ROUNDS : 0;
         tr->first[cached][n] = code && start > 0 ? start : 0;
     }
     if (ret == 0 && tr->plan.rom.bytes)
-        ret = measure_step(tr, d[0], tr->step_cost[cached], err);
-    return ret;
+        ret = measure_step(tr, d[PLAIN], tr->step_cost[cached], err);
+    if (tr->elapsed >= 0)
+        tr->full16[cached] = 16 * extra(d[WHOLE], d[PLAIN], tr->elapsed) / ROUNDS;
+    return ret == 0 && tr->elapsed < 0 && tr->cfg.counter[0] ? measure_time(tr, cached, err) : ret;
 }
 
 /* A program that has not switched the caches on yet will soon: measured both ways then. */

@@ -21,7 +21,8 @@ enum {
     RAM_REST = 32 << 10,  /* agent, stubs, the ring's least */
     RAM_STEP = 16 << 10,
     RAM_MOST = 2 << 20,
-    NOTE = 32
+    NOTE = 32,
+    ELAPSED = 0x23        /* the counters' event */
 };
 #define DEFAULT_SHINOBI "_sbInterrupt" /* nothing public names the library's routine: an assumption */
 
@@ -113,15 +114,30 @@ static void decode_words(struct sh4_trace *tr, size_t n)
     }
 }
 
-/* Raw C1, agent included: 48 bits that may wrap. */
+/* Records that carry an address, and those of start and stop points, take the agent about twice the time of others. */
+static uint64_t work_of(const struct sh4_trace *tr, size_t n)
+{
+    uint64_t work = 0;
+    for (size_t i = 0, len; i < n; i += len) {
+        uint32_t number = tr->words[i] & SH4_TRACE_NUMBER;
+        bool is_long = number >= SH4_TRACE_LONG;
+        len = is_long ? SH4_TRACE_LONG_WORDS : 2;
+        work += is_long || (number < tr->plan.nids && tr->plan.id[number].kind == SH4_SITE_NKINDS) ? 2 : 1;
+    }
+    return work;
+}
+
+/* Elapsed time, agent included: 48 bits that may wrap. */
 static int read_raw(struct sh4_trace *tr, struct err *err)
 {
     uint32_t v[2];
-    int ret = sh4_agent_read(tr->t, SH4_PMCTR1H, 4, v, 2, err);
+    if (tr->elapsed < 0)
+        return 0;
+    int ret = sh4_agent_read(tr->t, tr->elapsed ? SH4_PMCTR2H : SH4_PMCTR1H, 4, v, 2, err);
     if (ret < 0)
         return ret;
     uint64_t c = (uint64_t)(v[0] & 0xFFFF) << 32 | v[1];
-    tr->raw_c1 += (c - tr->counter_last) & 0xFFFFFFFFFFFF;
+    tr->raw += (c - tr->counter_last) & 0xFFFFFFFFFFFF;
     tr->counter_last = c;
     return 0;
 }
@@ -190,6 +206,7 @@ int sh4_trace_empty(struct sh4_trace *tr, struct err *err)
     if ((ret = save_word(tr->t, SH4_SAVE_DBR, &tr->dec.vbr, err)) < 0)
         return ret;
     tr->ring_used = n * 4;
+    tr->work += work_of(tr, n);
     decode_words(tr, n);
     if (lost) {
         tr->lost += lost;
@@ -245,7 +262,7 @@ static int serve(struct sh4_trace *tr, struct err *err)
     int ret = save_word(t, SH4_SAVE_KIND, &kind, err);
     if (ret < 0)
         return ret;
-    bool ours = kind == SH4_ENTRY_TRACE || (kind == SH4_ENTRY_INTERRUPT && !t->halt_wanted); /* answered late */
+    bool asked = tr->drain_asked, ours = kind == SH4_ENTRY_TRACE || (kind == SH4_ENTRY_INTERRUPT && !t->halt_wanted); /* answered late */
     tr->drain_asked = false;
     if (!ours)
         return 1;
@@ -253,6 +270,9 @@ static int serve(struct sh4_trace *tr, struct err *err)
     if ((ret = sh4_trace_empty(tr, err)) < 0 || (ret = go_on(tr, err)) < 0)
         return ret;
     tr->held_ns += now(t) - before;
+    if (asked || !tr->unseen_ns)
+        return 0;
+    tr->waited_ns += (before - tr->unseen_ns) / 2; /* it was full at some time in between */
     return 0;
 }
 
@@ -279,7 +299,10 @@ static int look(struct sh4_target *t, uint64_t max_ns, struct err *err)
     int ret = room(tr) ? 1 : sh4_link_words(&t->link, quiet, in, 1, err);
     if (ret < 0 || (ret == 0 && in[0] == SH4_TRACE_RING))
         return ret;
+    uint64_t at = now(t);
     ret = sh4_agent_halted(t, err);
+    if (ret == 0)
+        tr->unseen_ns = at;
     return ret <= 0 ? ret : serve(tr, err);
 }
 
@@ -361,6 +384,8 @@ static void make_note(struct sh4_trace *tr)
 static int halted(struct sh4_target *t, struct err *err)
 {
     struct sh4_trace *tr = t->trace;
+    tr->board_ns += tr->runs_since_ns ? now(t) - tr->runs_since_ns : 0;
+    tr->runs_since_ns = 0;
     int ret = sh4_trace_empty(tr, err);
     if (ret == 0)
         note_event(tr, EVENT_NOTE, t->pc, EVENT_CAUSE_HALTED, 0);
@@ -387,6 +412,7 @@ static int resumed(struct sh4_target *t, struct err *err)
         ret = sh4_trace_step_resumed(tr, err);
     if (ret == 0)
         note_event(tr, EVENT_NOTE, t->pc, EVENT_CAUSE_RESUMED, 0);
+    tr->runs_since_ns = tr->unseen_ns = now(t);
     return ret;
 }
 
@@ -846,6 +872,7 @@ static int trace_arm(struct target *target, const struct trace_config *cfg, stru
         return err_set(err, ERR_NOMEM, "", "trace");
     tr->t = t;
     tr->cfg = *cfg;
+    tr->elapsed = cfg->counter_ratio ? -1 : cfg->counter[0] == ELAPSED ? 0 : cfg->counter[1] == ELAPSED ? 1 : -1;
     t->trace_close = on_close;
     int ret = stop_program(t, &ran, err);
     if (ret == 0 && (ret = arm_halted(tr, err)) < 0) {
@@ -933,11 +960,32 @@ static int trace_set_active(struct target *target, bool active, struct err *err)
         if (ret == 0)
             note_event(tr, active ? EVENT_START : EVENT_STOP, t->pc, EVENT_CAUSE_NONE, 0);
         tr->active = active;
+        tr->was_inactive = true;
     }
     return ret < 0 ? err_prefix(err, ret, "trace") : run_program(t, ran, err);
 }
 
 /* ---- reports ---- */
+
+/* What the agent took: seen by the counter if everything was counted, else so many events at what calibration says one
+ * costs. Stops in stepped code are not events: then, nothing is known. */
+static void spent(const struct sh4_trace *tr, struct trace_status *out)
+{
+    const struct trace_config *cfg = &tr->cfg;
+    uint64_t free_ns = out->board_ns > tr->held_ns ? out->board_ns - tr->held_ns : 0, waited = MIN(tr->waited_ns, free_ns);
+    uint64_t cycles = tr->elapsed >= 0 ? tr->raw : (uint64_t)((double)free_ns * tr->cycles_per_ns);
+    uint64_t waiting = free_ns ? (uint64_t)((double)cycles * (double)waited / (double)free_ns) : 0;
+    uint64_t each = (uint64_t)MAX(tr->full16[tr->icache_enabled], 0) / 16, agent = (tr->work + tr->lost) * each;
+    if (tr->elapsed >= 0 && !cfg->has_start && !tr->was_inactive && cfg->irq_filter == IRQ_FILTER_OFF) {
+        uint64_t program = (tr->dec.c16[tr->elapsed] + 8) / 16;
+        agent = cycles > program + waiting ? cycles - program - waiting : 0;
+    } else if (tr->plan.rom.nsites && !tr->yielded) {
+        return;
+    }
+    out->held_ns += waited;
+    out->target_cycles = cycles - waiting;
+    out->agent_cycles = agent;
+}
 
 static int trace_status(struct target *target, struct trace_status *out, struct err *err)
 {
@@ -947,16 +995,14 @@ static int trace_status(struct target *target, struct trace_status *out, struct 
     memset(out, 0, sizeof *out);
     if (!tr)
         return 0;
-    uint64_t program = (tr->dec.c16[0] + 8) / 16;
-    bool cycles = tr->cfg.counter[0] == 0x23 && !tr->cfg.counter_ratio;
     *out = (struct trace_status){
         .armed = tr->armed, .active = tr->active, .events = tr->events, .lost = tr->lost, .doubtful = tr->doubtful,
-        .target_cycles = cycles ? tr->raw_c1 : 0,
-        .agent_cycles = cycles && tr->raw_c1 > program && !tr->cfg.has_start ? tr->raw_c1 - program : 0,
+        .board_ns = tr->board_ns + (tr->runs_since_ns ? now(t) - tr->runs_since_ns : 0),
         .held_ns = tr->held_ns, .wire_bits = tr->wire_bits,
         .sites = (uint32_t)(tr->plan.npatches + (tr->yielded ? 0 : tr->plan.rom.nsites)), .untraced_sites = (uint32_t)tr->untraced,
         .ring_bytes = tr->plan.ring_bytes, .ring_used = tr->ring_used, .icache_enabled = tr->icache_enabled,
     };
+    spent(tr, out);
     for (int n = 0; n < 2; n++)
         out->agent_cost[n] = tr->dec.residue16[n] > 0 ? (uint32_t)(tr->dec.residue16[n] + 8) / 16 : 0;
     memcpy(out->note, tr->note, sizeof out->note);

@@ -47,8 +47,16 @@ struct sh4_trace {
     int32_t residue16[2][2], first[2][2]; /* by caches off and on, then counter */
     uint32_t iprc;               /* as it was before arming */
     bool iprc_known;
-    uint64_t counter_last;       /* 48-bit C1 at the last drain, raw */
-    uint64_t raw_c1;             /* raw C1 since arming, agent included */
+    int elapsed;                 /* the counter that counts elapsed time, -1 none */
+    uint64_t counter_last;       /* that one, 48 bits, at the last drain, raw */
+    uint64_t raw;                /* the same since arming, agent included */
+    int32_t full16[2];           /* an event's whole cost in cycles, by caches off and on */
+    double cycles_per_ns;        /* of the CPU; measured if no counter tells */
+    uint64_t board_ns, runs_since_ns; /* the program ran, drains included; since when, 0: it does not */
+    uint64_t waited_ns;          /* of those, with its ring full, until that was seen */
+    uint64_t unseen_ns;          /* when its ring was last seen not to be full */
+    uint64_t work;               /* records, by what they cost the agent against that of a call or return */
+    bool was_inactive;           /* not everything was counted */
     uint64_t last_drain_ns, last_ask_ns;
     uint64_t events, lost, doubtful, wire_bits, drains;
     uint64_t held_ns;      /* link time the program was held for drains */
