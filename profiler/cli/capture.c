@@ -42,6 +42,8 @@ int capture_feed(struct capture *c, struct event *events, size_t n, struct err *
             counted = c->filter.done || counted < 0 ? counted : blocks_add(&c->blocks, &events[i]);
             break;
         case EVENT_LINE:
+            if (c->line)
+                c->line(c->line_ctx, events[i].c1);
             break;
         default:
             kept += filter_event(&c->filter, &events[i], &events[kept]);

@@ -15,6 +15,8 @@ struct capture {
     struct filter filter;
     struct recording_writer *recording; /* NULL: not recorded */
     const struct symbols *symbols;      /* borrowed; may be NULL */
+    void (*line)(void *ctx, uint64_t raw); /* each EVENT_LINE, NULL: nobody cares; set after capture_open() */
+    void *line_ctx;
     struct blocks blocks;               /* exact counts, where the target has them; not those after the last pass */
     struct sampling sampling;           /* of a statistical profile */
     uint64_t seen;                      /* events fed */

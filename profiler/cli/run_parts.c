@@ -30,7 +30,8 @@ static const char *trace_setting(const struct run *r)
 {
     static const struct { enum setting id; const char *name; } rows[] = {
         { SET_START, "--start" }, { SET_STOP, "--stop" }, { SET_PASSES, "--passes" }, { SET_C1, "--c1" }, { SET_C2, "--c2" },
-        { SET_RATIO, "--ratio" }, { SET_TREE, "--tree" }, { SET_IRQ_FILTER, "--irq-filter" }, { SET_POLICY, "--policy" },
+        { SET_RATIO, "--ratio" }, { SET_TREE, "--tree" }, { SET_IRQ_FILTER, "--irq-filter" }, { SET_POLICY, "--policy" }, { SET_CAPTURE, "--capture" },
+        { SET_TRACE_LINES, "--trace-lines" },
     };
     for (size_t i = 0; i < ARRAY_LEN(rows); i++)
         if (r->set.origin[rows[i].id] == ORIGIN_FLAG)
@@ -121,7 +122,7 @@ static int resolve(struct run *r, struct trace_config *t, struct err *err)
         .image = r->symbols ? symbols_image(r->symbols) : NULL,
         .has_start = *r->set.start != 0, .nstops = r->set.nstops,
         .counter = { r->counter[0], r->counter[1] }, .counter_ratio = r->set.ratio,
-        .policy = r->set.policy, .irq_filter = r->set.irq_filter,
+        .policy = r->set.policy, .irq_filter = r->set.irq_filter, .capture = r->set.capture, .lines = r->set.trace_lines,
         .shinobi_routine = *r->set.shinobi_routine ? r->set.shinobi_routine : NULL,
         .ram_base = r->set.ram_base, .ram_bytes = r->set.ram_bytes,
     };
@@ -207,6 +208,26 @@ static void set_pace(void *ctx, uint64_t ns)
     worker_set_slice(r->worker, ns);
 }
 
+/* The profile in JSON has standard output for itself. */
+static void print_line(void *ctx, uint64_t raw)
+{
+    struct run *r = ctx;
+    char text[160];
+    live_clear(&r->live);
+    fprintf(r->set.json ? r->cli->err_out : r->cli->out, "%s\n", r->target->ops->trace->line_text(raw, text, sizeof text));
+}
+
+static int has_trace(const struct run *r, struct err *err)
+{
+    const struct target_ops *ops = r->target->ops;
+    if (!ops->trace)
+        return err_set(err, ERR_UNSUPPORTED, ops->sample_pc ? "--sample looks at the PC instead; --no-profile bridges for GDB" : "--no-profile bridges for GDB",
+                       "%s: no function trace on this part", r->part->name);
+    if ((r->set.trace_lines || r->set.capture) && !ops->trace->line_text)
+        return err_set(err, ERR_UNSUPPORTED, "leave --trace-lines and --capture out", "%s: its trace has no lines", r->part->name);
+    return 0;
+}
+
 static int open_profile(struct run *r, const struct trace_config *trace, struct err *err)
 {
     if (!r->symbols)
@@ -214,12 +235,13 @@ static int open_profile(struct run *r, const struct trace_config *trace, struct 
     if (r->set.sample && !r->target->ops->sample_pc)
         return err_set(err, ERR_UNSUPPORTED, "leave --sample out", "%s: its PC cannot be sampled", r->part->name);
     if (!r->set.sample && !r->target->ops->trace)
-        return r->profile ? err_set(err, ERR_UNSUPPORTED, "--no-profile bridges for GDB", "%s: no function trace on this part",
-                                    r->part->name)
-                          : 0;
+        return r->profile ? has_trace(r, err) : 0;
+    int ret = r->set.sample ? 0 : has_trace(r, err);
+    if (ret < 0)
+        return ret;
     fill_header(r, trace);
     r->sampler = (struct sampler){ .rate_hz = r->set.rate_hz, .pace = set_pace, .pace_ctx = r };
-    int ret = pump_init(&r->pump, &(struct pump_config){
+    ret = pump_init(&r->pump, &(struct pump_config){
         .trace = *trace, .for_ns = r->set.for_ns, .queue_events = QUEUE_EVENTS,
         .wake = wake_main, .wake_ctx = r,
         .source = r->set.sample ? &sampler_source : NULL, .source_ctx = &r->sampler,
@@ -229,6 +251,10 @@ static int open_profile(struct run *r, const struct trace_config *trace, struct 
     r->has_pump = true;
     ret = capture_open(&r->capture, r->symbols, &r->header, *r->set.record ? r->set.record : NULL, err);
     r->capturing = ret == 0;
+    if (r->set.trace_lines) {
+        r->capture.line = print_line;
+        r->capture.line_ctx = r;
+    }
     if (ret == 0)
         ret = live_init(&r->live, r->cli->err_out, r->symbols, err);
     return ret;

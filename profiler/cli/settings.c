@@ -30,6 +30,8 @@ const struct opt settings_opts[] = {
     { "rate", 0, "HZ", "how often --sample looks, on average; default 1k", SET_RATE },
     { "irq-filter", 0, "F", "off, auto, calls, shinobi or shinobi:SYMBOL", SET_IRQ_FILTER },
     { "policy", 0, "P", "lossless (stall the program when the trace is full) or live (drop and count)", SET_POLICY },
+    { "capture", 0, "C", "where S12Z trace lines come from: pdo (pins, continuous), bdc (bursts), or auto", SET_CAPTURE },
+    { "trace-lines", 0, NULL, "print the raw trace lines as they come (S12Z)", SET_TRACE_LINES },
     { "agent-ram", 0, "A:SIZE", "target RAM the trace agent may use", SET_AGENT_RAM },
     { "output", 'o', "F.prf", "write the profile in CodeScape's format", SET_OUTPUT },
     { "record", 'r', "F", "write the raw events; `probeprof report F` gives the same result again", SET_RECORD },
@@ -146,6 +148,15 @@ static int set_policy(struct settings *s, const char *text, struct err *err)
     return ret;
 }
 
+static int set_capture(struct settings *s, const char *text, struct err *err)
+{
+    static const char *const words[] = { "auto", "pdo", "bdc", NULL };
+    int at, ret = opt_word("capture", text, words, &at, err);
+    if (ret == 0)
+        s->capture = (enum trace_capture)at;
+    return ret;
+}
+
 static int apply(struct settings *s, enum setting id, enum origin origin, const char *v, struct err *err)
 {
     switch (id) {
@@ -165,6 +176,8 @@ static int apply(struct settings *s, enum setting id, enum origin origin, const 
     case SET_RATE: return set_rate(s, v, err);
     case SET_IRQ_FILTER: return set_irq_filter(s, v, err);
     case SET_POLICY: return set_policy(s, v, err);
+    case SET_CAPTURE: return set_capture(s, v, err);
+    case SET_TRACE_LINES: return set_bool(&s->trace_lines, "trace-lines", v, err);
     case SET_AGENT_RAM: return set_agent_ram(s, v, err);
     case SET_OUTPUT: return copy(s->output, sizeof s->output, "output", v, err);
     case SET_RECORD: return copy(s->record, sizeof s->record, "record", v, err);

@@ -619,9 +619,15 @@ static int trace_explain(struct target *target, const struct text_sink *out, str
     return 0;
 }
 
+static char *line_text(uint64_t line, char *buf, size_t cap)
+{
+    const struct s12z_settings settings = s12z_settings_default();
+    return s12z_line_text(line, &settings, buf, cap);
+}
+
 const struct target_trace_ops s12z_trace_ops = {
     .arm = trace_arm, .poll = trace_poll, .disarm = trace_disarm, .set_active = trace_set_active, .status = trace_status,
-    .explain = trace_explain,
+    .explain = trace_explain, .line_text = line_text,
 };
 
 const struct s12z_events_totals *s12z_trace_totals(const struct s12z_trace *tr) { return s12z_events_totals(tr->events); }

@@ -1,5 +1,8 @@
 #include "targets/s12z/trace_line.h"
 
+#include <inttypes.h>
+#include <stdio.h>
+
 enum { INFO_ZERO = 0x80, INFO_TSOVF = 0x40, INFO_TBOVF = 0x20, INFO_TERM = 0x10, INFO_FORMAT = 0x0F };
 
 struct s12z_settings s12z_settings_default(void)
@@ -121,4 +124,32 @@ uint64_t s12z_line_from_command(const uint8_t b[8])
     for (unsigned k = 0; k < 8; k++)
         raw |= (uint64_t)b[k ^ 3] << (8 * k);
     return raw;
+}
+
+static void branch_text(const struct s12z_line *l, char out[33])
+{
+    for (unsigned k = 0; k < l->nbranches; k++)
+        out[k] = l->branches >> (l->nbranches - 1 - k) & 1 ? 'T' : 'n';
+    out[l->nbranches] = 0;
+}
+
+char *s12z_line_text(uint64_t raw, const struct s12z_settings *s, char *buf, size_t cap)
+{
+    struct s12z_line l;
+    char bits[33], where[24] = "", stamp[12] = "";
+    if (s12z_line_decode(raw, s, &l, NULL) < 0) {
+        snprintf(buf, cap, "%016" PRIX64 " no line", raw);
+        return buf;
+    }
+    branch_text(&l, bits);
+    if (l.format == S12Z_PTS || l.format == S12Z_PTIB)
+        snprintf(where, sizeof where, " -> %06" PRIX32, l.address & 0xFFFFFF);
+    if (l.format == S12Z_PTVB)
+        snprintf(where, sizeof where, " vector %u", (0xFEu - l.vector) / 2);
+    if (l.format == S12Z_PTVB || l.format == S12Z_PTW)
+        snprintf(stamp, sizeof stamp, " +%u", l.stamp);
+    snprintf(buf, cap, "%016" PRIX64 " %-4s%s%s%s%s%s%s%s", raw, s12z_line_name(l.format), l.format == S12Z_PTS ? "" : " ",
+             l.format == S12Z_PTS ? "" : *bits ? bits : "-", where, stamp, l.stamp_overflow ? " TSOVF" : "", l.overflow ? " TBOVF" : "",
+             l.end ? " TERM" : "");
+    return buf;
 }

@@ -37,6 +37,11 @@ unsigned s12z_line_bytes(uint8_t info, const struct s12z_settings *s);
 /* s12z_line_name - "PTIB"; "?" for no format. Static. */
 const char *s12z_line_name(unsigned format);
 
+/* s12z_line_text - a line for people, without line feed: raw value, name, branches oldest first (T taken, n not), what it leads to, bus
+ * clocks, flags; a value that is no line is said to be none. At most S12Z_LINE_TEXT bytes with the terminator; returns buf. */
+enum { S12Z_LINE_TEXT = 112 };
+char *s12z_line_text(uint64_t raw, const struct s12z_settings *s, char *buf, size_t cap);
+
 /* Byte orders of the two readout paths (2.4): 8 bytes as they arrived to a line.
  * dbgtb: four word reads of 0x0104, line bytes 1,0,3,2,5,4,7,6; command: READ_DBGTB, 3,2,1,0,7,6,5,4. */
 uint64_t s12z_line_from_dbgtb(const uint8_t b[8]);
