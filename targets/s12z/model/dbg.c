@@ -248,6 +248,8 @@ static bool same_event(const struct s12z_dbg *d, enum cof_kind kind, unsigned ve
 
 void dbg_cof(struct s12z_dbg *d, enum cof_kind kind, bool taken, uint32_t pc, uint32_t dest, unsigned vector)
 {
+    if (kind == COF_BRANCH && profile_branch(d, taken))
+        return;
     if (d->ending && !same_event(d, kind, vector))
         profile_finish(d);
     if (d->profiling)

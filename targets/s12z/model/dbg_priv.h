@@ -99,6 +99,15 @@ void trace_advance(struct s12z_dbg *d, uint64_t now);
 /* dbg_profile.c */
 void profile_start(struct s12z_dbg *d);
 void profile_pc(struct s12z_dbg *d, uint32_t pc);          /* first instruction: PTS */
+/* The usual change of flow, a branch with room left in its line and no overflow of the time before it. False: profile_cof(). */
+static inline bool profile_branch(struct s12z_dbg *d, bool taken)
+{
+    enum { ROOM = 0x40000000 };
+    if (!d->profiling || d->ending || d->need_start || d->direct & ROOM || dbg_now(d) - d->stamp_from >= 2 * TS_OVERFLOW_BUS)
+        return false;
+    d->direct = d->direct << 1 | taken;
+    return true;
+}
 void profile_cof(struct s12z_dbg *d, enum cof_kind kind, bool taken, uint32_t dest, unsigned vector);
 void profile_end(struct s12z_dbg *d);                      /* TERM, at once or with the instruction's change of flow */
 void profile_finish(struct s12z_dbg *d);                   /* the instruction is over: a last line that waited is made */
