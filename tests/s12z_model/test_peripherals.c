@@ -211,6 +211,65 @@ static void adc__bad_list_address__is_an_error_interrupt(void **state)
     machine_close(&m);
 }
 
+/* Raw access to the word at 0x2400: data and check bits, some of them flipped. */
+static void spoil(struct machine *m, uint16_t data_flips, uint8_t check_flips)
+{
+    machine_put(m, 0x3C7, 3, 0x2400);
+    machine_put(m, 0x3CF, 1, 1);
+    machine_put(m, 0x3CC, 2, machine_get(m, 0x3CC, 2) ^ data_flips);
+    machine_put(m, 0x3CE, 1, machine_get(m, 0x3CE, 1) ^ check_flips);
+    machine_put(m, 0x3CF, 1, 2);
+}
+
+static void sram_ecc__one_wrong_bit__is_corrected_and_told(void **state)
+{
+    (void)state;
+    struct machine m = machine_open("");
+    machine_put(&m, 0x3C1, 1, 1);
+    for (unsigned bit = 0; bit < 22; bit++) {
+        unsigned level;
+        machine_put(&m, 0x2400, 2, 0xC35A);
+        spoil(&m, (uint16_t)(bit < 16 ? 1u << bit : 0), (uint8_t)(bit < 16 ? 0 : 1u << (bit - 16)));
+        assert_int_equal(machine_get(&m, 0x3C2, 1), 0);
+        assert_int_equal(machine_get(&m, 0x2400, 2), 0xC35A);
+        assert_int_equal(machine_get(&m, 0x3C2, 1), 1);
+        assert_int_equal(intc_pending(board_intc(m.b), 0, &level), 35);
+        machine_put(&m, 0x3C2, 1, 1);
+        assert_int_equal(machine_get(&m, 0x2400, 2), 0xC35A);
+        assert_int_equal(machine_get(&m, 0x3C2, 1), 0); /* repaired */
+        assert_non_null(m.b->bus.read[2]);
+    }
+    machine_close(&m);
+}
+
+static void sram_ecc__two_wrong_bits__are_a_machine_exception_until_written_whole(void **state)
+{
+    static const struct { const char *name; uint8_t code[4]; uint16_t mmcec; } rows[] = {
+        { "load", { 0xB4, 0x00, 0x24, 0x01 }, 0x1232 }, { "store of a byte", { 0xD4, 0x00, 0x24, 0x01 }, 0x1242 }, { "store of the word", { 0xD0, 0x00, 0x24, 0x00 }, 0 },
+        { "jump to it", { 0xBA, 0x00, 0x24, 0x00 }, 0x1212 },
+    };
+    (void)state;
+    for (size_t k = 0; k < ARRAY_LEN(rows); k++) {
+        print_message("  %s\n", rows[k].name);
+        struct machine m = machine_open("");
+        uint32_t v;
+        machine_load(&m, CODE, rows[k].code, 4);
+        machine_load(&m, CODE + 4, (const uint8_t[]){ 0x20, 0x00 }, 2);
+        machine_load(&m, 0x1800, (const uint8_t[]){ 0x20, 0x00 }, 2);
+        machine_vector(&m, VEC_MACHINE, 0x1800);
+        machine_put(&m, 0x80, 2, 0xFFFF);
+        machine_put(&m, 0x2400, 2, 0x2000); /* bra to itself, if one jumps there */
+        spoil(&m, 0x0110, 0);
+        machine_run(&m, 40);
+        assert_int_equal(machine_get(&m, 0x80, 2), rows[k].mmcec);
+        assert_int_equal(bus_read(&m.b->bus, 0x2400, 2, BUS_BDC, &v), rows[k].mmcec ? BUS_ECC : BUS_OK);
+        assert_int_equal(machine_get(&m, 0x2402, 2), 0);
+        machine_put(&m, 0x2400, 2, 0x1234);
+        assert_int_equal(machine_get(&m, 0x2400, 2), 0x1234);
+        machine_close(&m);
+    }
+}
+
 static void pim__ports__show_driven_and_pulled_levels(void **state)
 {
     static const struct { uint16_t data, input, direction, pull, select; } ports[] = {
@@ -325,6 +384,8 @@ int main(void)
         cmocka_unit_test(pmf_adc__control_loop__counts_and_converts),
         cmocka_unit_test(pmf__load_frequency_and_prescaler__stretch_the_reload),
         cmocka_unit_test(adc__bad_list_address__is_an_error_interrupt),
+        cmocka_unit_test(sram_ecc__one_wrong_bit__is_corrected_and_told),
+        cmocka_unit_test(sram_ecc__two_wrong_bits__are_a_machine_exception_until_written_whole),
         cmocka_unit_test(pim__ports__show_driven_and_pulled_levels),
         cmocka_unit_test(sci__pty__sends_and_answers),
         cmocka_unit_test(sci__file_and_loop__speed_and_flags),

@@ -268,6 +268,7 @@ static void destroy(struct sim_board *sim)
     free(b->flash);
     free(b->eeprom_bad);
     free(b->flash_bad);
+    free(b->ram_raw);
     free(b);
 }
 
@@ -279,7 +280,8 @@ static int make_memories(struct s12z_board *b, struct err *err)
     b->flash = malloc(part_flash_bytes(p));
     b->eeprom_bad = calloc(1, part_eeprom_bytes(p) / 2);
     b->flash_bad = calloc(1, part_flash_bytes(p) / 8);
-    if (!b->ram || !b->eeprom || !b->flash || !b->eeprom_bad || !b->flash_bad)
+    b->ram_raw = calloc(1, part_ram_bytes(p) / 2);
+    if (!b->ram || !b->eeprom || !b->flash || !b->eeprom_bad || !b->flash_bad || !b->ram_raw)
         return err_set(err, ERR_NOMEM, "", "%s: out of memory", p->name);
     memset(b->eeprom, 0xFF, part_eeprom_bytes(p));
     memset(b->flash, 0xFF, part_flash_bytes(p));

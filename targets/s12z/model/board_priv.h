@@ -30,6 +30,9 @@ struct s12z_board {
     struct s12z_bdc *bdc;
     struct s12z_peripherals *peripherals;
     struct s12z_ftmrz *ftmrz;  /* the peripherals' */
+    struct s12z_sram_ecc *sram_ecc;
+    uint8_t *ram_raw;          /* a byte for each word: check bits that do not belong to it (sram_ecc.c), 0: they do */
+    unsigned ram_faults;       /* how many are not 0 */
     uint8_t *ram, *eeprom, *flash; /* of the part's sizes */
     uint8_t *flash_bad, *eeprom_bad; /* a byte for each phrase of 8, each word of 2: not 0: a double-bit ECC fault is in it */
     struct s12z_device device[BOARD_MAX_DEVICES];

@@ -47,6 +47,16 @@ static void map_flash_page(struct s12z_bus *bus, uint32_t addr)
     bus->read[addr >> BUS_PAGE_BITS] = plain ? b->flash + (addr - b->part->flash_start) : NULL;
 }
 
+void bus_map_ram(struct s12z_bus *bus, uint32_t addr)
+{
+    struct s12z_board *b = bus->board;
+    addr &= ~(uint32_t)(PAGE - 1);
+    bool plain = addr + PAGE - 1 <= b->part->ram_end;
+    for (unsigned k = 0; plain && b->ram_faults && k < PAGE / 2; k++)
+        plain = !b->ram_raw[(addr - RAM_START) / 2 + k];
+    bus->read[addr >> BUS_PAGE_BITS] = bus->write[addr >> BUS_PAGE_BITS] = plain ? b->ram + (addr - RAM_START) : NULL;
+}
+
 void bus_map(struct s12z_bus *bus)
 {
     struct s12z_board *b = bus->board;
@@ -59,7 +69,7 @@ void bus_map(struct s12z_bus *bus)
         if (r != region_of(b, addr + PAGE - 1, &last))
             continue; /* a part's end inside the page: through bus_read() */
         if (r == REGION_RAM)
-            bus->read[page] = bus->write[page] = first;
+            bus_map_ram(bus, addr);
         else if (r == REGION_FLASH)
             map_flash_page(bus, addr);
     }
@@ -157,10 +167,17 @@ static bool reachable(struct s12z_board *b, uint32_t addr, unsigned size)
     return region_of(b, addr & 0xFFFFFF, &byte) != REGION_NONE && region_of(b, (addr + size - 1) & 0xFFFFFF, &byte) != REGION_NONE;
 }
 
+static bool in_ram(const struct s12z_board *b, uint32_t addr, unsigned size)
+{
+    return addr >= RAM_START && addr + size - 1 <= b->part->ram_end;
+}
+
 enum bus_result bus_read(struct s12z_bus *bus, uint32_t addr, unsigned size, enum bus_master who, uint32_t *v)
 {
     uint32_t out = 0;
     enum bus_result r = reachable(bus->board, addr, size) ? BUS_OK : BUS_ILLEGAL;
+    if (bus->board->ram_faults && in_ram(bus->board, addr, size) && !sram_ecc_read(bus->board->sram_ecc, addr, size))
+        r = BUS_ECC;
     for (unsigned left = size; left && r == BUS_OK;) {
         unsigned n = piece(addr & 0xFFFFFF, left);
         uint32_t part = 0;
@@ -176,6 +193,8 @@ enum bus_result bus_read(struct s12z_bus *bus, uint32_t addr, unsigned size, enu
 enum bus_result bus_write(struct s12z_bus *bus, uint32_t addr, unsigned size, enum bus_master who, uint32_t v)
 {
     enum bus_result r = reachable(bus->board, addr, size) ? BUS_OK : BUS_ILLEGAL;
+    if (bus->board->ram_faults && in_ram(bus->board, addr, size) && !sram_ecc_write(bus->board->sram_ecc, addr, size))
+        r = BUS_ECC;
     (void)who; /* CPU and BDC have the same rights to write */
     for (unsigned left = size; left && r == BUS_OK;) {
         unsigned n = piece(addr & 0xFFFFFF, left);

@@ -42,6 +42,7 @@ enum bus_result bus_write(struct s12z_bus *b, uint32_t addr, unsigned size, enum
  * ECC faults) and tell the CPU what changed. */
 void bus_map(struct s12z_bus *b);
 void bus_flash_busy(struct s12z_bus *b, bool busy);
+void bus_map_ram(struct s12z_bus *b, uint32_t addr); /* ECC faults in the page of addr came or went */
 void bus_flash_changed(struct s12z_bus *b, uint32_t addr, size_t n); /* contents or ECC faults of n bytes */
 
 /* ---- registers of a peripheral: the bus finds the row by address ---- */

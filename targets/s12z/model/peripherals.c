@@ -23,6 +23,8 @@ static int make(struct s12z_peripherals *p)
     struct s12z_board *b = p->board;
     int ret = ftmrz_new(b, &b->ftmrz);
     if (ret == 0)
+        ret = sram_ecc_new(b, &b->sram_ecc);
+    if (ret == 0)
         ret = cpmu_new(b, &p->cpmu);
     if (ret == 0)
         ret = tim_new(b, &p->tim);
@@ -56,6 +58,7 @@ void peripherals_free(struct s12z_peripherals *p)
     if (!p)
         return;
     ftmrz_free(p->board->ftmrz);
+    sram_ecc_free(p->board->sram_ecc);
     cpmu_free(p->cpmu);
     tim_free(p->tim);
     pmf_free(p->pmf);
