@@ -232,10 +232,11 @@ static int session_over(struct s12z_trace *tr, uint8_t efr, struct err *err)
     bool stopped = efr & (uint8_t)(tr->plan.begins ? 0 : tr->plan.dbg.comparators);
     tr->session = false;
     int ret = tr->pdo ? empty_pins(tr, err) : read_buffer(tr, err);
-    if (ret == 0 && stopped && tr->plan.stops) {
-        tr->over = true; /* only a start point would begin anew, and there is none */
-        ret = s12z_events_set_active(tr->events, false, err);
-    }
+    for (unsigned n = 0; ret == 0 && stopped && n < S12Z_COMPARATORS && !tr->over; n++)
+        if (efr & tr->plan.dbg.comparators & 1u << n) {
+            tr->over = true; /* only a start point would begin anew, and there is none */
+            ret = s12z_events_stopped(tr->events, tr->plan.dbg.comparator[n].addr, err);
+        }
     tr->wire_bits += bdc_cycles(tr->t) - before;
     return ret;
 }
@@ -284,6 +285,8 @@ static int begin_anew(struct s12z_trace *tr, struct err *err)
         return s12z_dbg_claim(t, NULL, err);
     tr->gap_due = s12z_events_active(tr->events) || !tr->cfg.has_start;
     tr->gap_cause = EVENT_CAUSE_RING_FULL;
+    if (!tr->gap_due)
+        s12z_flow_lost(s12z_events_flow(tr->events)); /* it goes on at the start point */
     if (tr->gap_due && !tr->pdo) /* its length is known by the clock: until now */
         ret = close_gap(tr, 0, err);
     if (ret == 0)
@@ -410,7 +413,7 @@ static int open_events(struct s12z_trace *tr, struct err *err)
     return s12z_events_new(&(struct s12z_events_config){
         .image = cfg->image, .settings = s12z_settings_default(), .ivbr = ivbr, .has_start = cfg->has_start,
         .start = (uint32_t)cfg->start, .stops = cfg->stops, .nstops = cfg->nstops,
-        .counter = { cfg->counter[0], cfg->counter[1] }, .seamless = cfg->policy == TRACE_LOSSLESS, .lines = cfg->lines,
+        .counter = { cfg->counter[0], cfg->counter[1] }, .seamless = true, .lines = cfg->lines,
     }, &tr->events, err);
 }
 

@@ -323,6 +323,14 @@ int s12z_events_set_active(struct s12z_events *e, bool active, struct err *err)
     return result(e, err);
 }
 
+int s12z_events_stopped(struct s12z_events *e, uint32_t pc, struct err *err)
+{
+    s12z_flow_reached(e->flow, pc);
+    if (e->active)
+        stop(e, pc);
+    return result(e, err);
+}
+
 int s12z_events_counts(struct s12z_events *e, struct err *err)
 {
     s12z_flow_changes(e->flow, push_block, push_branch, e);

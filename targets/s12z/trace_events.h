@@ -70,6 +70,9 @@ int s12z_events_gap(struct s12z_events *e, uint64_t lines, uint64_t cycles, enum
 /* s12z_events_set_active - `monitor profile start|stop`: as if a start or stop point were passed here. */
 int s12z_events_set_active(struct s12z_events *e, bool active, struct err *err);
 
+/* s12z_events_stopped - the module ended the session at a stop point in one of its comparators, before the instruction there. */
+int s12z_events_stopped(struct s12z_events *e, uint32_t pc, struct err *err);
+
 /* s12z_events_counts - puts the changes of blocks and branches since the last time into the queue. Done by itself at every stop. */
 int s12z_events_counts(struct s12z_events *e, struct err *err);
 

@@ -743,6 +743,12 @@ int s12z_flow_line(struct s12z_flow *f, const struct s12z_line *l, struct err *e
     return ret;
 }
 
+void s12z_flow_reached(struct s12z_flow *f, uint32_t pc)
+{
+    if (f->held && is_watched(f, pc))
+        go_on_at(f, pc);
+}
+
 void s12z_flow_seamless(struct s12z_flow *f, bool on) { f->seamless = on; }
 
 int s12z_flow_watch(struct s12z_flow *f, uint32_t pc)

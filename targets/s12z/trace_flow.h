@@ -60,6 +60,10 @@ void s12z_flow_counting(struct s12z_flow *f, bool on);
  * counts are as of one session. A start elsewhere than at the end is noticed and taken as a new session. */
 void s12z_flow_seamless(struct s12z_flow *f, bool on);
 
+/* s12z_flow_reached - the session that has ended did so before the instruction at pc (a comparator's match): what leads there straight
+ * was executed. pc must be watched; without effect unless sessions are seamless and the way leads there. */
+void s12z_flow_reached(struct s12z_flow *f, uint32_t pc);
+
 /* s12z_flow_line - one line, in order
  * Returns 0; -ERR_FORMAT when the line does not fit the program: err says where and how it was noticed, and the walker waits
  * for the next line that gives an address. */
