@@ -5,7 +5,7 @@
 
 #include "probe/base/util.h"
 
-enum { PUMP_BATCH = 512, PUMP_LOOK_NS = 100000000, REARM_FIRST_MS = 1000, REARM_MAX_MS = 30000 };
+enum { PUMP_BATCH = 512, PUMP_BATCHES = 16, PUMP_LOOK_NS = 100000000, REARM_FIRST_MS = 1000, REARM_MAX_MS = 30000 };
 
 static void set_phase(struct pump *p, enum pump_phase phase)
 {
@@ -127,6 +127,19 @@ static size_t move_events(struct pump *p, struct target *t)
     return (size_t)n;
 }
 
+/* Several batches, as long as that takes the link no time: what a driver has decoded already must not pile up there. */
+static size_t move_batches(struct pump *p, struct target *t)
+{
+    uint64_t until = now(t) + WORKER_SLICE_NS;
+    size_t total = 0, n;
+    unsigned batches = 0;
+    do {
+        n = move_events(p, t);
+        total += n;
+    } while (n == PUMP_BATCH && ++batches < PUMP_BATCHES && now(t) < until);
+    return total;
+}
+
 static bool time_is_up(struct pump *p, struct target *t, size_t moved)
 {
     if (!p->cfg.for_ns)
@@ -181,7 +194,7 @@ static bool slice(void *ctx, struct target *t)
     if (p->away && p->rearm_at_ns && host_ns() >= p->rearm_at_ns)
         rearm(p, t);
     bool full = event_queue_room(p->queue) == 0;
-    size_t moved = full || p->away ? 0 : move_events(p, t);
+    size_t moved = full || p->away ? 0 : move_batches(p, t);
     if (p->phase == PUMP_ARMED && time_is_up(p, t, moved))
         pump_disarm(p, t);
     else if (p->phase == PUMP_DRAINING && moved == 0 && !full)
@@ -190,7 +203,7 @@ static bool slice(void *ctx, struct target *t)
         look(p, t);
     if (moved || full || p->phase == PUMP_ENDED)
         wake(p);
-    return p->phase == PUMP_DRAINING || moved == PUMP_BATCH;
+    return p->phase == PUMP_DRAINING || moved >= PUMP_BATCH;
 }
 
 static void stopped(void *ctx, struct target *t, const struct target_stop *stop)

@@ -111,6 +111,24 @@ static size_t pop_all(struct fixture *fx, uint64_t *next)
     return total;
 }
 
+static void pump__many_events_at_once__are_moved_in_one_slice(void **state)
+{
+    (void)state;
+    struct fixture *fx = make(4000, 0, false);
+    struct event out[64];
+    size_t n, total = 0;
+    pump_fini(&fx->pump);
+    fx->pump = (struct pump){ 0 };
+    struct pump_config cfg = { .trace = { .image = &fx->image }, .queue_events = 8192 };
+    assert_int_equal(pump_init(&fx->pump, &cfg, NULL), 0);
+    assert_int_equal(pump_arm(&fx->pump, &fx->target.base, NULL), 0);
+    slice(fx);
+    while ((n = pump_pop(&fx->pump, out, ARRAY_LEN(out))) > 0)
+        total += n;
+    assert_int_equal(total, 4000);
+    drop(fx);
+}
+
 static void pump__not_armed__leaves_the_target_alone(void **state)
 {
     (void)state;
@@ -275,6 +293,7 @@ static void pump__program_stops__is_seen_until_it_runs_again(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(pump__many_events_at_once__are_moved_in_one_slice),
         cmocka_unit_test(pump__not_armed__leaves_the_target_alone),
         cmocka_unit_test(pump__queue_full__leaves_events_in_the_target),
         cmocka_unit_test(pump__disarm__drains_the_rest_before_it_ends),
