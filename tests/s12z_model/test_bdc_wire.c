@@ -792,6 +792,36 @@ static void fault__noise__damages_one_bit_in_n(void **state)
     wire_close(&w);
 }
 
+/* Whatever the host did to the line, a SYNC brings it back: half of it whole bytes of any kind, half of it edges anywhere. */
+static void line__random_edges_and_bytes__sync_always_recovers(void **state)
+{
+    uint32_t x = 12345;
+    unsigned commands = 0;
+    (void)state;
+    for (unsigned round = 0; round < 60; round++) {
+        struct wire w = wire_open("bus=1M"); /* CLKSW changes nothing then */
+        wire_attach(&w);
+        wire_program(&w, 0x1000, forever, sizeof forever);
+        for (unsigned k = 0; k < 150; k++) {
+            x = x * 1664525 + 1013904223;
+            if (x >> 31) {
+                wire_bits(&w, x >> 8 & 0xFF, 8);
+                wire_pause(&w, x >> 16 & 63);
+                commands++;
+                continue;
+            }
+            wire_stretch(&w, BKGD_LOW, 1 + (x >> 8 & 255), BKGD_TIME);
+            wire_stretch(&w, x >> 16 & 1 ? BKGD_HIGH : BKGD_RELEASED, 1 + (x >> 17 & 1023), BKGD_TIME);
+        }
+        wire_pause(&w, 2000);
+        if (w.board->cpu.state != CPU_STOP)
+            assert_int_equal(wire_sync(&w).length, 128);
+        assert_false(wire_csr(&w) & OVRUN);
+        wire_close(&w);
+    }
+    assert_true(commands > 3000);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -831,6 +861,7 @@ int main(void)
         cmocka_unit_test(faults__of_the_line__look_as_they_are_called),
         cmocka_unit_test(fault__after_n_cycles__begins_then),
         cmocka_unit_test(fault__noise__damages_one_bit_in_n),
+        cmocka_unit_test(line__random_edges_and_bytes__sync_always_recovers),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
