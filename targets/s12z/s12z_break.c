@@ -122,10 +122,26 @@ static void put_comparator(uint8_t *image, unsigned n, const struct s12z_compara
     memcpy(r + S12Z_COMPARATOR_MASK, c->mask, 4);
 }
 
-/* The value's bytes go on the lanes of their addresses. */
+/* How many of the value's bytes lie before the next multiple of four, if not all do: accesses are compared per aligned long. */
+unsigned s12z_watch_split(uint32_t addr, unsigned len)
+{
+    unsigned room = 4 - (addr & 3);
+    return len > room ? room : 0;
+}
+
+/* The value's bytes go on the lanes of their addresses. Across a multiple of four only one side can be compared: the low-order one, if the mask
+ * leaves anything of it. */
 static void put_data(const struct s12z_hard *h, struct s12z_comparator *c)
 {
-    for (unsigned k = 0; h->has_data && k < h->len && k < 4; k++) {
+    unsigned split = s12z_watch_split(h->addr, h->len), from = 0, to = h->len;
+    if (!h->has_data)
+        return;
+    if (split && h->data_mask & (0xFFFFFFFFu >> (32 - 8 * (h->len - split))))
+        from = split;
+    else if (split)
+        to = split;
+    c->addr = h->addr + from;
+    for (unsigned k = from; k < to; k++) {
         unsigned lane = (h->addr + k) & 3, shift = 8 * (h->len - 1 - k);
         c->data[lane] = (uint8_t)(h->data >> shift);
         c->mask[lane] = (uint8_t)(h->data_mask >> shift);

@@ -282,6 +282,8 @@ static int cmd_watchdata(void *ctx, int argc, char **argv, const struct text_sin
     else
         sink_printf(out, "the %s watchpoint of at most 4 bytes stops at accesses of its own size whose value & %X is %X\n", h ? "present" : "next", v[1],
                     v[0] & v[1]);
+    if (!off && (!h || s12z_watch_split(h->addr, h->len)))
+        sink_printf(out, "%s only the part behind it is compared\n", h ? "it lies across a multiple of four:" : "of one that lies across a multiple of four");
     return 0;
 }
 

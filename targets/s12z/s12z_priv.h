@@ -184,6 +184,8 @@ int s12z_patches_write(struct s12z_target *t, struct err *err);      /* those th
 int s12z_breaks_remove_all(struct s12z_target *t, struct err *err);
 /* The comparators as letters, "A, C"; for sentences. Returns buf. */
 const char *s12z_comparator_names(unsigned set, char buf[16]);
+/* Bytes of [addr, addr+len) before a multiple of four that lies inside; 0: none does. */
+unsigned s12z_watch_split(uint32_t addr, unsigned len);
 /* Which of the debugger's hit, given DBGEFR; NULL: none of them. */
 const struct s12z_hard *s12z_hard_hit(const struct s12z_target *t, uint8_t efr);
 /* The first watchpoint of at most 4 bytes, set now or later, stops only at this value; has_data false: at any. *which: the one that is set now,

@@ -205,6 +205,25 @@ static void watch__with_a_value__stops_at_that_value(void **state)
     board_close(b);
 }
 
+static void watch__value_across_a_multiple_of_four__compares_its_low_bytes(void **state)
+{
+    static const struct { uint32_t value, mask, stops_at; } rows[] = { { 300, 0xFFFF, 300 & 0xFF }, { 300, 0xFF00, 256 } };
+    uint8_t moved[sizeof program];
+    (void)state;
+    memcpy(moved, program, sizeof moved);
+    moved[9] = 0x03; /* st d2,2003 */
+    for (size_t k = 0; k < ARRAY_LEN(rows); k++) {
+        struct board *b = board_start("s12zvml128", moved, sizeof moved);
+        const struct s12z_hard *which;
+        MUST(b, s12z_watch_data(s12z_of(b->t), true, rows[k].value, rows[k].mask, &which, &b->err));
+        set(b, BP_WATCH_WRITE, 0x2003, 2);
+        cont(b);
+        assert_int_equal(wait_stop(b).reason, STOP_WATCH);
+        assert_int_equal(get_reg(b, R_D2), rows[k].stops_at);
+        board_close(b);
+    }
+}
+
 static void comparators__pairs_and_singles__are_dealt_anew(void **state)
 {
     (void)state;
@@ -399,6 +418,7 @@ int main(void)
         cmocka_unit_test(hardware__part_without_comparator_c__has_three),
         cmocka_unit_test(watch__kinds_and_sizes__stop_on_their_accesses_only),
         cmocka_unit_test(watch__with_a_value__stops_at_that_value),
+        cmocka_unit_test(watch__value_across_a_multiple_of_four__compares_its_low_bytes),
         cmocka_unit_test(comparators__pairs_and_singles__are_dealt_anew),
         cmocka_unit_test(breakpoint__where_no_code_is__is_refused),
         cmocka_unit_test(range_step__over_a_call__ends_outside_and_at_breakpoints),
