@@ -1,0 +1,157 @@
+#!/usr/bin/env python3
+"""Live profiles of the S12Z example by the real program on the simulated board.
+
+usage: s12z_live.py PROBEPROF SOURCE_DIR [unittest arguments]
+"""
+import json
+import os
+import shutil
+import sys
+import tempfile
+import unittest
+
+import e2e
+from e2e import check_identities, hits, run
+
+MOTOR = os.path.join(e2e.EXAMPLES, "motor")
+BOARD = "sim:s12zvml128,bdc=20M"
+ROUNDS = ["--start", "control_loop", "--stop", "commutate", "--gdb", "off"]
+HANDLERS = {"tick", "count_tick"}
+
+
+def s12z(args, probe=BOARD, **more):
+    return run(args, cwd=more.pop("cwd", MOTOR), probe=probe, **more)
+
+
+def profile(case, args, probe=BOARD, **more):
+    r = s12z(args + ["--json"], probe, **more)
+    case.assertEqual(r.returncode, 0, r.stderr)
+    document = json.loads(r.stdout)
+    check_identities(case, document)
+    return document
+
+
+def without_handlers(counts):
+    return {name: n for name, n in counts.items() if name not in HANDLERS}
+
+
+def overflowing(folder):
+    """A copy of the example that begins with 500 calls of a leaf: more returns than the pins carry."""
+    elf = os.path.join(folder, "overflow.elf")
+    shutil.copy(os.path.join(MOTOR, "motor.elf"), elf)
+    with open(elf, "r+b") as f:
+        f.seek(0x18)
+        f.write((0xFE0006).to_bytes(4, "big"))  # entry: start_burst
+        f.seek(0x1E10 + 0x1EC)
+        f.write((0xFE0006).to_bytes(4, "big"))  # and the reset vector
+    return elf
+
+
+class S12zLive(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.mkdtemp()
+        self.addCleanup(shutil.rmtree, self.folder)
+
+    def test_full_command_gives_what_sh4_gives(self):
+        prf, rec = os.path.join(self.folder, "F.prf"), os.path.join(self.folder, "F")
+        d = profile(self, ROUNDS + ["--passes", "3", "--output", prf, "--record", rec])
+        self.assertEqual(d["passes"], 3)
+        self.assertEqual(d["counters"][0]["name"], "bus-cycles")
+        self.assertIn("C1 estimated", d["note"])
+        self.assertEqual({k: v for k, v in hits(d).items() if k in ("pi_step", "average", "transform", "regulate")},
+                         {"pi_step": 12, "average": 9, "transform": 3, "regulate": 3})
+        with open(prf, "rb") as f:
+            self.assertGreater(len(f.read()), 200)
+        r = run(["report", rec, "--json"], probe=None)
+        self.assertEqual(r.returncode, 0, r.stderr)
+        again = json.loads(r.stdout)
+        for key in ("functions", "tree", "blocks", "branches", "totals", "counters"):
+            self.assertEqual(again[key], d[key], key)
+
+    def test_pins_and_bursts_agree_but_for_interrupts(self):
+        both = [profile(self, ROUNDS + ["--passes", "4", "--irq-filter", "auto", "--capture", c]) for c in ("pdo", "bdc")]
+        self.assertEqual(hits(both[0]), hits(both[1]))
+        branches = [[b for b in d["branches"]] for d in both]
+        self.assertEqual(branches[0], branches[1])
+        self.assertIn("by PDO", both[0]["note"])
+        self.assertIn("bursts", both[1]["note"])
+
+    def test_blocks_and_branches_add_up(self):
+        d = profile(self, ["--for", "2ms", "--gdb", "off"])
+        taken = sum(b["taken"] + b["not_taken"] for b in d["branches"])
+        self.assertEqual(d["counters"][1]["name"], "branches")
+        self.assertLess(abs(taken - d["totals"]["c2"]), 40)  # those after the last call or return are in no step
+        for low, high in zip(d["blocks"], d["blocks"][1:]):
+            self.assertLessEqual(low["high"], high["low"])
+
+    def test_handlers_are_roots_and_the_filter_leaves_them_out(self):
+        with_them = profile(self, ["--for", "5ms", "--gdb", "off"])
+        self.assertTrue(HANDLERS <= set(hits(with_them)))
+        handler = with_them["handlers"][0]
+        self.assertEqual(with_them["functions"][handler["function"]]["name"], "tick")
+        self.assertEqual(handler["vector"], 12)
+        self.assertLessEqual(handler["shortest_c1"], handler["longest_c1"])
+        roots = [with_them["functions"][n["function"]]["name"] for n in with_them["tree"] if n["parent"] is None]
+        self.assertIn("tick", roots)
+        without = profile(self, ["--for", "5ms", "--gdb", "off", "--irq-filter", "auto"])
+        self.assertFalse(HANDLERS & set(hits(without)))
+        self.assertEqual(without_handlers(hits(with_them)), hits(without))
+
+    def test_overflow_lossless_misses_nothing(self):
+        elf = overflowing(self.folder)
+        d = profile(self, ["--elf", elf, "--for", "30ms", "--gdb", "off"])
+        self.assertEqual(hits(d)["tiny"], 500)
+        self.assertEqual(d["coverage"]["lost"], 0)
+        self.assertIn("tiny", d["note"])
+        self.assertIn("--start", d["note"])
+
+    def test_overflow_live_is_counted_and_named(self):
+        elf = overflowing(self.folder)
+        d = profile(self, ["--elf", elf, "--for", "3ms", "--gdb", "off", "--policy", "live"])
+        self.assertGreater(d["coverage"]["lost"], 0)
+        self.assertGreater(d["coverage"]["lost_c1"], 0)
+        self.assertTrue(d["coverage"]["lost_is_bound"])
+        self.assertLess(hits(d).get("tiny", 0), 500)
+        self.assertIn("tiny", d["note"])
+        self.assertIn("% of bus cycles seen", d["note"])
+
+    def test_lines_are_shown_as_they_come(self):
+        r = s12z(["--for", "1ms", "--gdb", "off", "--trace-lines", "--capture", "bdc"])
+        self.assertEqual(r.returncode, 0, r.stderr)
+        lines = [line.split() for line in r.stdout.splitlines() if len(line) > 16 and line[:16].strip("0123456789ABCDEF") == ""]
+        self.assertEqual(lines[0][1:], ["PTS", "->", "FE0000"])
+        self.assertTrue({"PTS", "PTIB", "PTHF"} <= {line[1] for line in lines})
+        self.assertIn("control_loop", r.stdout)
+
+    def test_counters_by_name(self):
+        d = profile(self, ROUNDS + ["--passes", "2", "--c1", "calls", "--c2", "instructions", "--irq-filter", "auto"])
+        self.assertEqual([c["name"] for c in d["counters"]], ["calls", "instructions"])
+        r = s12z(ROUNDS + ["--passes", "2", "--c2", "icache-miss"])
+        self.assertEqual(r.returncode, 2)
+        self.assertIn("counts no event 'icache-miss'", r.stderr)
+        r = run(["events", "--target", "s12zvml128"], probe=None)
+        for name in ("bus-cycles", "branches", "taken-branches", "instructions", "calls", "interrupts"):
+            self.assertIn(name, r.stdout)
+
+    def test_what_cannot_be_profiled_is_said(self):
+        rows = [
+            ("sim:s12zvl128", [], "no function trace on this part", "--sample"),
+            ("sim:s12zvml128,secured", [], "secured", "unsecure"),
+            (BOARD, ["--no-load"], "does not run motor.elf", "--load"),
+            (BOARD, ["--irq-filter", "shinobi"], "SH-4's", "--irq-filter auto"),
+        ]
+        for probe, more, what, hint in rows:
+            with self.subTest(probe=probe, more=more):
+                r = s12z(["--for", "1ms", "--gdb", "off"] + more, probe)
+                self.assertNotEqual(r.returncode, 0)
+                self.assertIn(what, r.stderr)
+                self.assertIn(hint, r.stderr)
+
+    def test_options_of_s12z_on_sh4_are_refused(self):
+        r = run(["--gdb", "off", "--for", "1ms", "--trace-lines"], cwd=e2e.PROFEXAM)
+        self.assertNotEqual(r.returncode, 0)
+        self.assertIn("its trace has no lines", r.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main(argv=[sys.argv[0]] + sys.argv[3:], verbosity=2)
