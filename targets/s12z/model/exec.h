@@ -30,6 +30,24 @@ static inline uint32_t load_fast(struct s12z_cpu *c, uint32_t addr, unsigned byt
     return __builtin_bswap32(v) >> (32 - 8 * bytes);
 }
 
+/* Plain memory that holds no decoded code and nobody watches; addr has 24 bits. */
+static inline void store_fast(struct s12z_cpu *c, uint32_t addr, unsigned bytes, uint32_t v)
+{
+    uint8_t *p = c->bus->write[addr >> BUS_PAGE_BITS];
+    unsigned at = addr & ((1u << BUS_PAGE_BITS) - 1);
+    if (__builtin_expect(!p || c->watch_data || c->page[addr >> BUS_PAGE_BITS] || at > (1u << BUS_PAGE_BITS) - 4, 0)) {
+        cpu_store(c, addr, bytes, v);
+        return;
+    }
+    v = __builtin_bswap32(v << (32 - 8 * bytes));
+    switch (bytes) {
+    case 1: p[at] = (uint8_t)v; break;
+    case 2: __builtin_memcpy(p + at, &v, 2); break;
+    case 3: __builtin_memcpy(p + at, &v, 3); break;
+    default: __builtin_memcpy(p + at, &v, 4); break;
+    }
+}
+
 static inline uint32_t index_value(const struct s12z_cpu *c, unsigned reg, bool is_signed)
 {
     return is_signed ? sign_extend(c->r[reg], s12z_reg_bytes(reg)) : c->r[reg];
@@ -130,7 +148,7 @@ static inline uint32_t place_load(struct s12z_cpu *c, const struct place *p, con
 static inline void place_store(struct s12z_cpu *c, const struct place *p, uint32_t v)
 {
     if (!p->in_register)
-        cpu_store(c, p->at, p->bytes, v);
+        store_fast(c, p->at, p->bytes, v);
     else if (p->at != S12Z_NOREG)
         c->r[p->at] = v & mask_of(p->bytes);
 }
