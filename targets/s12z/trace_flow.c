@@ -830,11 +830,9 @@ size_t s12z_flow_check(const struct s12z_flow *f, uint32_t *pc)
     return bad;
 }
 
-/* Counts per address of everything executed, and where blocks begin. */
-struct map {
-    int64_t *delta;   /* difference array over the 24-bit space, page by page */
-    uint8_t *leader;
-};
+/* Where a block begins, and by how much the count of what follows differs from what comes before. */
+struct mark { uint32_t at; int64_t delta; };
+struct marks { struct mark *m; size_t n, cap; };
 
 /* Times the node was left by this way, while counting was on. */
 static uint64_t left_by(const struct s12z_flow *f, size_t k, unsigned way)
@@ -844,43 +842,54 @@ static uint64_t left_by(const struct s12z_flow *f, size_t k, unsigned way)
 
 static uint64_t completed(const struct s12z_flow *f, size_t k) { return left_by(f, k, 0) + left_by(f, k, 1); }
 
-static void mark_node(const struct s12z_flow *f, size_t k, struct map *m)
+static int mark(struct marks *m, uint32_t at, int64_t delta)
+{
+    if (room((void **)&m->m, &m->cap, m->n, sizeof *m->m) < 0)
+        return -ERR_NOMEM;
+    m->m[m->n++] = (struct mark){ at, delta };
+    return 0;
+}
+
+static int mark_node(const struct s12z_flow *f, size_t k, struct marks *m)
 {
     const struct node_info *n = &f->info[k];
-    uint64_t times = completed(f, k);
-    m->leader[n->start] = 1;
+    int64_t times = (int64_t)completed(f, k);
+    int ret = mark(m, n->start, 0);
     if (n->end == END_BRANCH)
-        m->leader[n->target] = 1;
+        ret |= mark(m, n->target, 0);
     for (uint32_t s = 0; s < n->nsegments; s++) {
         const struct segment *g = &f->segments[n->segment + s];
-        m->leader[g->low] = m->leader[g->high & ADDRESS] = 1;
-        m->delta[g->low] += (int64_t)times;
-        m->delta[g->high] -= (int64_t)times;
+        ret |= mark(m, g->low, times);
+        ret |= mark(m, g->high, -times);
     }
     for (uint32_t c = 0; c < n->ncalls; c++)
-        m->leader[f->calls[n->call + c].back] = 1;
+        ret |= mark(m, f->calls[n->call + c].back, 0);
+    return ret ? -ERR_NOMEM : 0;
+}
+
+static int by_place(const void *a, const void *b)
+{
+    uint32_t x = ((const struct mark *)a)->at, y = ((const struct mark *)b)->at;
+    return x < y ? -1 : x > y;
 }
 
 int s12z_flow_blocks(struct s12z_flow *f, int (*cb)(void *ctx, uint32_t low, uint32_t high, uint64_t count), void *ctx)
 {
-    struct map m = { calloc(ADDRESS + 2, sizeof *m.delta), calloc(ADDRESS + 2, 1) };
-    int ret = m.delta && m.leader ? 0 : -ERR_NOMEM;
-    for (size_t k = 0; ret == 0 && k < f->nnodes; k++)
-        mark_node(f, k, &m);
+    struct marks m = { NULL, 0, 0 };
     int64_t count = 0;
     uint32_t low = 0;
-    for (uint32_t a = 0; ret == 0 && a <= ADDRESS; a++) {
-        if (!m.leader[a] && !m.delta[a])
-            continue;
-        if (count > 0 && a > low)
-            ret = cb(ctx, low, a, (uint64_t)count);
-        count += m.delta[a];
-        low = a;
+    int ret = 0;
+    for (size_t k = 0; ret == 0 && k < f->nnodes; k++)
+        ret = mark_node(f, k, &m);
+    if (m.n)
+        qsort(m.m, m.n, sizeof *m.m, by_place);
+    for (size_t k = 0; ret == 0 && k < m.n; k++) {
+        if (count > 0 && m.m[k].at > low)
+            ret = cb(ctx, low, m.m[k].at, (uint64_t)count);
+        count += m.m[k].delta;
+        low = m.m[k].at;
     }
-    if (ret == 0 && count > 0)
-        ret = cb(ctx, low, ADDRESS + 1, (uint64_t)count);
-    free(m.delta);
-    free(m.leader);
+    free(m.m);
     return ret;
 }
 

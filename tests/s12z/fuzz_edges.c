@@ -1,0 +1,75 @@
+/* Any edges, their intervals and levels taken from the input: bits are neither made up nor lost uncounted, and cutting the input elsewhere
+ * changes nothing. The same bytes as a VCD: an error or an end. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "targets/s12z/trace_edges.h"
+#include "targets/s12z/trace_vcd.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+struct seen { uint64_t hash, bytes; };
+
+static int note(void *ctx, const struct s12z_item *i)
+{
+    struct seen *s = ctx;
+    s->bytes += i->bytes;
+    s->hash = (s->hash ^ i->raw ^ i->bytes * 31 ^ i->tick ^ i->kind) * 0x100000001B3u;
+    return 0;
+}
+
+static struct seen run(const struct s12z_settings *set, const pdo_edge *e, size_t n, size_t step)
+{
+    struct seen s = { 0, 0 };
+    struct s12z_stream st;
+    struct s12z_edges ed;
+    s12z_stream_init(&st, S12Z_FORM_WIRE, set, note, &s);
+    s12z_edges_init(&ed, set, &st);
+    for (size_t k = 0; k < n; k += step)
+        s12z_edges_feed(&ed, e + k, n - k < step ? n - k : step);
+    s12z_edges_end(&ed);
+    if (8 * s.bytes + ed.cut_bits != ed.bits)
+        abort();
+    return s;
+}
+
+static void vcd(const uint8_t *data, size_t size)
+{
+    struct s12z_settings set = s12z_settings_default();
+    struct seen s = { 0, 0 };
+    struct s12z_stream st;
+    struct s12z_edges ed;
+    struct s12z_vcd v;
+    struct err err = { .code = ERR_OK };
+    s12z_stream_init(&st, S12Z_FORM_WIRE, &set, note, &s);
+    s12z_edges_init(&ed, &set, &st);
+    s12z_vcd_init(&v, NULL, NULL, &ed);
+    int ret = s12z_vcd_feed(&v, (const char *)data, size, &err);
+    if (ret == 0)
+        ret = s12z_vcd_end(&v, &err);
+    if ((ret < 0) != (err.code != ERR_OK))
+        abort();
+    s12z_edges_end(&ed);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    enum { MAX = 8192 };
+    struct s12z_settings set = s12z_settings_default();
+    static pdo_edge e[MAX]; /* only to spare the stack */
+    uint64_t at = 0;
+    size_t n = 0;
+    vcd(data, size);
+    if (size < 2)
+        return 0;
+    set.edge_rule = data[0] % 3;
+    set.first_edge_is_clock = data[0] & 0x80;
+    for (size_t k = 2; k < size && n < MAX; k++) { /* a byte: time since the last, in steps that make lines likely; levels */
+        at += data[k] >> 2 == 63 ? 4000 : 1u << (data[k] >> 2 & 7);
+        e[n++] = PDO_EDGE(at, data[k] >> 1 & 1, data[k] & 1);
+    }
+    struct seen a = run(&set, e, n, n + 1), b = run(&set, e, n, 1 + data[1]);
+    if (a.hash != b.hash || a.bytes != b.bytes)
+        abort();
+    return 0;
+}
