@@ -119,9 +119,10 @@ static int cmd_dbg(void *ctx, int argc, char **argv, const struct text_sink *out
     if (ret < 0)
         return ret;
     uint8_t h = r[S12Z_DBGTCRH - S12Z_DBGC1], l = r[S12Z_DBGTCRL - S12Z_DBGC1], e = r[S12Z_DBGEFR - S12Z_DBGC1], s = r[S12Z_DBGSR - S12Z_DBGC1];
-    sink_printf(out, "DBG module %s: %s; a match %s\n", t->full_dbg ? "with trace and profiling" : "without trace",
-                states[REG_GET(s, S12Z_DBGSR_SSF)],
-                !REG_GET(r[0], S12Z_DBGC1_BRKCPU) ? "does not break" : REG_GET(r[0], S12Z_DBGC1_BDMBP) ? "halts" : "causes an SWI");
+    sink_printf(out, "DBG module %s: %s%s\n", t->full_dbg ? "with trace and profiling" : "without trace", states[REG_GET(s, S12Z_DBGSR_SSF)],
+                !REG_GET(r[0], S12Z_DBGC1_ARM) ? s12z_dbg_wanted(t) ? ", armed when the program goes on" : ""
+                : !REG_GET(r[0], S12Z_DBGC1_BRKCPU) ? "; a match does not break"
+                : REG_GET(r[0], S12Z_DBGC1_BDMBP) ? "; a match halts" : "; a match causes an SWI");
     for (unsigned n = 0; ret == 0 && n < S12Z_COMPARATORS; n++)
         if (n != 2 || t->full_dbg)
             ret = show_comparator(t, n, out, err);
