@@ -1093,6 +1093,20 @@ class Gdb(GdbFolder):
         check_identities(self, document)
         self.assertGreater(hits(document)["GetNewNode"], 2000)  # the breakpoint was met at the first
 
+    def test_ctrl_c_leaves_no_patch_and_a_program_that_runs(self):
+        elf = os.path.join(PROFEXAM, "profexam.elf")
+        p, address = self.bridge(["--start", "main+8", "--json"], PROFEXAM)
+        text = self.gdb(address, elf, [
+            "break InsertNode if Passes >= 1", "continue", "monitor profile status", f"shell kill -INT {p.pid}", "shell sleep 3",
+            "monitor profile status", "compare-sections -r", "delete", "break Initialise", "continue", "continue",
+            "print Passes >= 2", "delete", "detach"])
+        self.assertRegex(text, r"profiling: \d+ events, 0 lost")
+        self.assertIn("not profiling", text)
+        self.assertIn("matched", text)  # what the memory holds: nothing is hidden any more
+        self.assertNotIn("MIS-MATCHED", text)
+        self.assertIn("$1 = 1", text)
+        self.end(p)
+
     def test_breakpoint_commands_start_and_stop_the_profile(self):
         elf = os.path.join(PROFEXAM, "profexam.elf")
         p, address = self.bridge(["--no-profile", "--json"], PROFEXAM)
