@@ -83,7 +83,7 @@ static int by_order(const void *a, const void *b, void *ctx)
 /* A .prf does not say how much of a marked function is doubtful. */
 static bool shows_doubt(const struct profile *p)
 {
-    for (size_t i = 0; i < p->nfunctions; i++)
+    for (size_t i = 0; p->type != PROFILE_STATISTICAL && i < p->nfunctions; i++)
         if (p->functions[i].doubtful && profile_doubt_share(&p->functions[i]) >= 0)
             return true;
     return false;
