@@ -87,11 +87,11 @@ CASES = [
 class Board:
     """One probeprof and its socket."""
 
-    def __init__(self, probeprof, *options):
+    def __init__(self, probeprof, *options, profile=False):
         self.dir = tempfile.mkdtemp(prefix="gdbtest")
         self.socket = os.path.join(self.dir, "gdb")
         self.log = open(os.path.join(self.dir, "log"), "w+")
-        self.process = subprocess.Popen([probeprof, "--probe", "sim:sh7750", "--no-profile", "--gdb", self.socket, *options],
+        self.process = subprocess.Popen([probeprof, "--probe", "sim:sh7750", *(() if profile else ("--no-profile",)), "--gdb", self.socket, *options],
                                         stdin=subprocess.DEVNULL, stdout=self.log, stderr=self.log, cwd=self.dir)
         for _ in range(200):
             if os.path.exists(self.socket):

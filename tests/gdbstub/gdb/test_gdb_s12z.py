@@ -149,6 +149,20 @@ def secured(probeprof):
         board.close()
 
 
+def while_profiling(probeprof):
+    """Breakpoints in comparators and a profile at the same time: it is armed again at each continue, and loses nothing."""
+    board, gdb = Board(probeprof, "--probe", PART, "--elf", ELF, "--load", profile=True), Gdb()
+    try:
+        time.sleep(0.5)
+        text = "".join(gdb.command(line) for line in (
+            "target remote " + board.socket, "break clamp", "continue", "monitor dbg", "continue", "continue", "monitor profile status", "delete", "detach"))
+        expect(text, [r"Breakpoint 1, clamp", r"armed when the program goes on", r"before the instruction", r"profiles from arming", r"Breakpoint 1, clamp",
+                      r"Breakpoint 1, clamp", r"profiling: [1-9]\d* events, 0 lost", r"detached"])
+    finally:
+        gdb.close()
+        board.close()
+
+
 def other_parts(probeprof):
     """The part without trace, and the larger one."""
     for part, words in ("sim:s12zvl128", [r"without trace", r"0x00100000 +0x00100800"]), ("sim:s12zvmc256", [r"with trace", r"0x00fc0000 +0x01000000"]):
@@ -171,7 +185,7 @@ def main():
     cases = [(name, lambda c=c, p=p: scripted(probeprof, c, p)) for name, c, p in CASES]
     cases += [("Ctrl-C", lambda: ctrl_c(probeprof)), ("reading while it runs", lambda: read_while_running(probeprof)),
               ("a program that would lock the part", lambda: security_byte(probeprof)), ("a secured part", lambda: secured(probeprof)),
-              ("other parts", lambda: other_parts(probeprof))]
+              ("breakpoints while profiling", lambda: while_profiling(probeprof)), ("other parts", lambda: other_parts(probeprof))]
     for name, run in cases:
         if wanted and name not in wanted:
             continue
