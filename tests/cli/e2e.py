@@ -949,6 +949,37 @@ class Motor(Folder):
         share = {f["name"]: f["c1"] / d["totals"]["c1"] for f in d["functions"]}
         self.assertGreater(share["pi_step"] + share["duty"] + share["average"] + share["transform"], 0.9)
 
+    @staticmethod
+    def packet(text):
+        return f"${text}#{sum(text.encode()) & 255:02x}".encode()
+
+    def write_burst(self, port):
+        """What (gdb) set var *(short*)&burst = 500 and a detach would send."""
+        with socket.create_connection(("127.0.0.1", port), timeout=60) as s:
+            stream = s.makefile("rb")
+            for text in ("?", "M1000,2:01f4", "D"):
+                s.sendall(self.packet(text))
+                while stream.read(1) != b"$":
+                    pass
+                answer = b""
+                while not answer.endswith(b"#"):
+                    answer += stream.read(1)
+                stream.read(2)
+                s.sendall(b"+")
+                self.assertTrue(answer.startswith((b"T", b"OK")), answer)
+
+    def test_overflow_on_demand_loses_no_call_and_names_who_did_it(self):
+        p = start(["--gdb", "0", "--json", "--for", "1s"], os.path.join(EXAMPLES, "motor"), None)
+        port = int(re.search(r":(\d+)", self.wait_for(p, "target remote")).group(1))
+        self.wait_for(p, "profiling")
+        self.write_burst(port)
+        out, err = p.communicate(timeout=TIMEOUT)
+        self.assertEqual(p.returncode, 0, err)
+        d = json.loads(out)
+        count = self.check(d)
+        self.assertEqual((count["overflow"], count["tiny"], d["coverage"]["lost"]), (1, 500, 0))
+        self.assertRegex(d["note"], r"tiny.* filled the buffer \d+ times")
+
     def test_start_and_stop_points_give_whole_rounds(self):
         d = self.profile(["--start", "regulate", "--stop", "commutate", "--passes", "20"])
         self.assertEqual((d["passes"], hits(d)["pi_step"], hits(d)["magnitude"]), (20, 80, 80))
