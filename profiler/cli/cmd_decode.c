@@ -10,6 +10,7 @@
 #include "profiler/prf.h"
 #include "targets/s12z/trace_events.h"
 #include "targets/s12z/trace_explain.h"
+#include "targets/s12z/trace_time.h"
 
 enum { OPT_FORMAT = SET_COUNT, OPT_SETTING, OPT_SIGNALS, OPT_IVBR };
 
@@ -48,6 +49,7 @@ struct decode {
     struct s12z_events *events;
     struct capture capture;
     struct trace_input_stats stats;
+    struct s12z_time time;
     struct err failure; /* of a callback */
 };
 
@@ -126,6 +128,11 @@ static int on_item(void *ctx, const struct s12z_item *i)
     struct decode *d = ctx;
     int ret = i->kind == S12Z_ITEM_LINE ? s12z_events_line(d->events, i->raw, &i->line, 0, &d->failure)
                                         : s12z_events_gap(d->events, i->bytes / 8 + 1, 0, EVENT_CAUSE_CORRUPT, &d->failure);
+    struct s12z_flow *f = s12z_events_flow(d->events);
+    if (i->kind == S12Z_ITEM_LINE)
+        s12z_time_line(&d->time, &i->line, s12z_flow_totals(f)->core_cycles, s12z_flow_synchronised(f));
+    else
+        d->time.placed = false;
     return ret == 0 ? pass_events(d) : ret;
 }
 
@@ -159,6 +166,27 @@ static int judge(const struct decode *d, const char *path, struct err *err)
     return 0;
 }
 
+struct loops { struct cli *cli; unsigned n; };
+static int tell_loop(void *ctx, uint32_t low, uint32_t high, uint64_t entered)
+{
+    struct loops *l = ctx;
+    if (l->n++ < 3)
+        cli_warn(l->cli, "%06X..%06X goes round without a traced instruction: entered %llu times, how often it went round no trace can tell",
+                 low, high - 1, (unsigned long long)entered);
+    return 0;
+}
+
+/* What C1 is worth. */
+static void time_note(const struct decode *d, char *note, size_t cap)
+{
+    double factor, spread;
+    if (s12z_time_factor(&d->time, &factor, &spread))
+        snprintf(note, cap, "C1 is estimated: %llu stamped stretches took %.2f of it (spread %.2f); %llu more bus cycles were waited",
+                 (unsigned long long)d->time.stretches, factor, spread, (unsigned long long)d->time.waited);
+    else
+        snprintf(note, cap, "C1 is estimated from the cycle table; the trace has too few stamps to judge it");
+}
+
 static void warn(struct cli *cli, const struct decode *d)
 {
     const struct s12z_events_totals *t = s12z_events_totals(d->events);
@@ -177,6 +205,7 @@ static void warn(struct cli *cli, const struct decode *d)
     if (t->overflows)
         cli_warn(cli, "the trace buffer overflowed %llu times%s%s: --start and --stop around less code avoid that", (unsigned long long)t->overflows,
                  n && c[0].name ? ", mostly filled by returns of " : "", n && c[0].name ? c[0].name : "");
+    s12z_flow_loops(s12z_events_flow(d->events), tell_loop, &(struct loops){ cli, 0 });
     if (open)
         cli_warn(cli, "counts do not add up at %zu places, first at %06X: a loss nobody noticed", open, pc);
 }
@@ -189,6 +218,8 @@ static int finish(struct cli *cli, struct decode *d, const char *path, struct er
     int ret = judge(d, path, err);
     if (ret < 0)
         return ret;
+    time_note(d, end.note, sizeof end.note);
+    info.note = end.note;
     for (unsigned k = 0; k < 2; k++)
         info.counter[k] = (struct profile_counter){ d->counter[k]->code, d->counter[k]->name, d->counter[k]->unit };
     ret = capture_finish_recording(&d->capture, &end, err);
