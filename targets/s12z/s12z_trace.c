@@ -399,7 +399,7 @@ static int measure_bus(struct s12z_trace *tr, struct err *err)
     bool fast = REG_GET(t->csr, S12Z_BDCCSR_CLKSW);
     int ret = fast ? 0 : s12z_clock_source(t, true, err);
     if (ret == 0)
-        tr->bus_hz = t->hz;
+        tr->bus_hz = t->hz / S12Z_BDCFCLK_PER_BUS;
     return ret < 0 || fast ? ret : s12z_clock_source(t, false, err);
 }
 
@@ -610,6 +610,11 @@ static int trace_explain(struct target *target, const struct text_sink *out, str
     sink_printf(out, "%llu overflows; %llu gaps of about %llu lines and %llu bus cycles: %.2f%% seen; %llu passes cut by gaps\n",
                 (unsigned long long)s->overflows, (unsigned long long)s->gaps, (unsigned long long)s->gap_lines,
                 (unsigned long long)s->gap_cycles, covered(tr), (unsigned long long)s->passes_cut);
+    if (s->stretches)
+        sink_printf(out, "time between lines where a stamp tells it: %llu bus cycles, %llu by the table, in %llu stretches; %llu more took %llu instead of %llu "
+                    "(waiting, or the table is wrong)\n", (unsigned long long)s->stamped_cycles, (unsigned long long)s->table_cycles,
+                    (unsigned long long)s->stretches, (unsigned long long)s->slow_stretches, (unsigned long long)s->slow_stamped,
+                    (unsigned long long)s->slow_table);
     if (s->misfits)
         sink_printf(out, "%llu lines did not fit the program; the first: %s\n", (unsigned long long)s->misfits, s->first_misfit.what);
     if (s->unplaced)
