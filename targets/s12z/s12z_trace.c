@@ -19,6 +19,8 @@
 
 enum { LINES = 64, LINE_BYTES = 8, IVBR = 0x0010, EDGES = 1 << 15, FEW_EDGES = 64 };
 #define LOOK_NS 5000000u         /* pins: the module is asked at least this often whether it still runs */
+#define IVBR_SETTLES_NS 100000000u /* after arming IVBR is read with every batch of lines, later now and then */
+#define IVBR_AGAIN_NS 50000000u
 #define QUIET_NS 1000000u        /* pins: this long without an edge is idle */
 #define LEAST_MISFITS 16u        /* lines that do not fit before the ELF is suspected */
 #define EFR(f) REG_MASK(S12Z_DBGEFR_##f)
@@ -46,7 +48,7 @@ struct s12z_trace {
     uint64_t overflow_tick;
     uint32_t bus_hz;           /* 0 unknown */
     uint64_t held_from_ns, held_ns, wire_bits, resets, lost_edges, lost_edge_times;
-    uint64_t armed_ns;
+    uint64_t armed_ns, ivbr_ns;
     struct err sink_err;
     char why_not[96];          /* what the module could not be given */
 };
@@ -123,6 +125,18 @@ static int sink_result(struct s12z_trace *tr, int ret, struct err *err)
 
 /* ---- the pins ---- */
 
+/* Programs move their vector table, mostly at their start. Where memory cannot be read just now (STOP) the last value stays. */
+static void look_at_vectors(struct s12z_trace *tr)
+{
+    uint64_t now = s12z_now(tr->t);
+    uint16_t ivbr;
+    if (now - tr->armed_ns > IVBR_SETTLES_NS && now - tr->ivbr_ns < IVBR_AGAIN_NS)
+        return;
+    tr->ivbr_ns = now;
+    if (s12z_peek16(tr->t, IVBR, &ivbr, NULL) == 0)
+        s12z_flow_set_vectors(s12z_events_flow(tr->events), ivbr);
+}
+
 /* Edges the capture dropped: whatever was going on is unknown. */
 static int edges_lost(struct s12z_trace *tr, uint64_t lost, struct err *err)
 {
@@ -140,6 +154,8 @@ static int read_pins(struct s12z_trace *tr, struct err *err)
     while (n == EDGES && s12z_events_waiting(tr->events) < (1u << 20)) {
         uint64_t lost = 0;
         n = tr->pdo->read(tr->t->probe, tr->edge, EDGES, &lost, err);
+        if (n > FEW_EDGES && total == 0)
+            look_at_vectors(tr);
         int ret = n < 0 ? n : lost ? edges_lost(tr, lost, err) : 0;
         if (ret == 0 && n > 0)
             ret = sink_result(tr, s12z_edges_feed(&tr->edges, tr->edge, (size_t)n), err);
@@ -183,6 +199,7 @@ static int read_buffer(struct s12z_trace *tr, struct err *err)
     uint32_t n = REG_GET(sr, S12Z_DBGSR_TBF) ? LINES : (cnt & 0x7Fu) / 2; /* CNT counts half lines */
     if (!n)
         return 0;
+    look_at_vectors(tr);
     struct bdc_op op = { .kind = BDC_LINES, .rx = raw, .len = n * LINE_BYTES };
     ret = s12z_poke16(t, S12Z_DBGTB, 0, err); /* unlocks and points at the oldest */
     if (ret == 0)

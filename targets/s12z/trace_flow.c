@@ -592,6 +592,7 @@ static int interrupted(struct s12z_flow *f, unsigned byte, uint32_t handler, str
     f->totals.interrupts++;
     f->vectors_seen[byte / 64] |= 1ull << byte % 64;
     emit(f, EVENT_INTERRUPT, start, false, handler, true, (0xFEu - byte) / 2);
+    f->totals.core_cycles += S12Z_EXCEPTION_CYCLES; /* stacking: the handler's */
     return go_to(f, handler, err);
 }
 
@@ -627,6 +628,7 @@ static int vector_line(struct s12z_flow *f, unsigned byte, struct err *err)
         complete(f);
         push_pending(f, UNKNOWN, fall);
         emit(f, EVENT_EXCEPTION, pc, true, handler, true, number);
+        f->totals.core_cycles += S12Z_EXCEPTION_CYCLES;
         return go_to(f, handler, err);
     }
     return interrupted(f, byte, handler, err);

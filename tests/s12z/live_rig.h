@@ -50,12 +50,13 @@ static inline bool live_resolve(void *ctx, uint64_t addr, struct calltree_range 
     return false;
 }
 
-/* Opens the board with the program in flash, halted at its start. spec: options of the board behind "s12zvml128", "" or ",bdc=20M". */
-static inline struct live_run *live_open(const char *spec, const struct gen_options *o)
+/* Opens the board with the program in flash, halted at its start. spec: options of the board behind "s12zvml128", "" or ",bdc=20M".
+ * p: freed by live_close(). */
+static inline struct live_run *live_open_program(const char *spec, struct gen_program *p)
 {
     struct live_run *r = calloc(1, sizeof *r);
     char path[] = "/tmp/probeprof-live-XXXXXX", name[150];
-    r->p = gen_program_new(o);
+    r->p = p;
     assert_non_null(r->p);
     int fd = mkstemp(path);
     assert_true(fd >= 0 && write(fd, r->p->image, r->p->bytes) == (ssize_t)r->p->bytes);
@@ -77,6 +78,11 @@ static inline struct live_run *live_open(const char *spec, const struct gen_opti
                                .nfunctions = r->p->nfunctions };
     assert_int_equal(calltree_new(&(struct calltree_config){ .resolve = live_resolve, .resolve_ctx = r }, &r->tree, NULL), 0);
     return r;
+}
+
+static inline struct live_run *live_open(const char *spec, const struct gen_options *o)
+{
+    return live_open_program(spec, gen_program_new(o));
 }
 
 static inline void live_close(struct live_run *r)

@@ -148,6 +148,34 @@ static void live__gaps__never_too_much_and_seen_plus_gaps_is_the_time(void **sta
     }
 }
 
+/* Like a program behind a boot loader: it moves its vector table at its start, and the old one leads nowhere. */
+static void vectors__moved_by_the_program__interrupts_found(void **state)
+{
+    enum { TABLE = 0xFFFA00, STUB = 0xFFF9E0, OLD = 0xFFFE00 };
+    static const uint8_t stub[] = { 0x0D, TABLE >> 16, TABLE >> 8 & 0xFF, 0x00, 0x10, 0xBA }; /* MOV.W #.., IVBR; JMP */
+    (void)state;
+    for (unsigned way = 0; way < 2; way++) {
+        struct gen_options o = { .seed = 81, .functions = 8, .rounds = way ? 4 : 40, .software_exceptions = true, .timer_period = 2500 };
+        struct gen_program *p = gen_program_new(&o);
+        assert_true(p && p->code_end <= STUB);
+        uint8_t *old = p->image + (OLD - p->base), *at = p->image + (STUB - p->base);
+        memcpy(p->image + (TABLE - p->base), old, 0x200);
+        memset(old + 0x10, 0, 0x1E8);
+        old[0x0F] = p->image[TABLE - p->base + 0x0F]; /* the security byte stays */
+        memcpy(at, stub, sizeof stub);
+        at[sizeof stub] = (uint8_t)(p->start >> 16);
+        at[sizeof stub + 1] = (uint8_t)(p->start >> 8);
+        at[sizeof stub + 2] = (uint8_t)p->start;
+        p->start = STUB;
+        struct live_run *r = live_open_program(",bdc=20M", p);
+        live_go(r, &(struct trace_config){ .policy = TRACE_LOSSLESS, .capture = way ? TRACE_CAPTURE_READOUT : TRACE_CAPTURE_AUTO }, 0);
+        assert_int_equal(s12z_trace_totals(live_trace(r))->misfits, 0);
+        assert_true(r->kinds[EVENT_INTERRUPT] > 3);
+        live_compare(r, true, SLACK);
+        live_close(r);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -155,6 +183,7 @@ int main(void)
         cmocka_unit_test(pins__random_programs__counts_equal_the_models),
         cmocka_unit_test(pins__interrupts_and_waits__counts_equal_the_models),
         cmocka_unit_test(pins__millions_of_branches__counts_equal_the_models),
+        cmocka_unit_test(vectors__moved_by_the_program__interrupts_found),
         cmocka_unit_test(live__gaps__never_too_much_and_seen_plus_gaps_is_the_time),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
