@@ -16,6 +16,7 @@
 #include "targets/s12z/trace_edges.h"
 #include "targets/s12z/trace_events.h"
 #include "targets/s12z/trace_stream.h"
+#include "targets/s12z/trace_time.h"
 
 enum { LINES = 64, LINE_BYTES = 8, IVBR = 0x0010, EDGES = 1 << 15, FEW_EDGES = 64 };
 #define LOOK_NS 5000000u         /* pins: the module is asked at least this often whether it still runs */
@@ -30,6 +31,7 @@ struct s12z_trace {
     struct trace_config cfg;
     struct s12z_plan plan;
     struct s12z_events *events;
+    struct s12z_time time;     /* stamps against the cycle table */
     const struct pdo_ops *pdo; /* NULL: bursts */
     struct s12z_stream stream;
     struct s12z_edges edges;
@@ -100,6 +102,9 @@ static int take_line(struct s12z_trace *tr, uint64_t raw, const struct s12z_line
         ret = close_gap(tr, tick, &tr->sink_err);
     if (ret == 0)
         ret = s12z_events_line(tr->events, raw, l, s12z_now(tr->t), &tr->sink_err);
+    const struct s12z_flow *f = s12z_events_flow(tr->events);
+    bool session = s12z_flow_synchronised(f) && !l->overflow && !l->end; /* held between sessions, but the counter starts anew */
+    s12z_time_line(&tr->time, l, s12z_flow_totals(f)->core_cycles, session);
     tr->line_tick[tr->lines++ % LINES] = tick;
     tr->ended |= l->overflow || l->end;
     if (l->overflow) /* the line on its way when this one was made */
@@ -186,7 +191,7 @@ static int empty_pins(struct s12z_trace *tr, struct err *err)
 
 /* ---- the buffer ---- */
 
-static int read_buffer(struct s12z_trace *tr, struct err *err)
+static int read_lines(struct s12z_trace *tr, struct err *err)
 {
     uint8_t raw[LINES * LINE_BYTES], sr, cnt;
     struct s12z_target *t = tr->t;
@@ -213,6 +218,18 @@ static int read_buffer(struct s12z_trace *tr, struct err *err)
             ret = s12z_events_gap(tr->events, 1, 0, EVENT_CAUSE_CORRUPT, err);
     }
     return ret;
+}
+
+/* While the program stands still its PLL does too: the readout may use the fast clock. */
+static int read_buffer(struct s12z_trace *tr, struct err *err)
+{
+    struct s12z_target *t = tr->t;
+    bool hurry = t->state == TARGET_HALTED && !REG_GET(t->control, S12Z_BDCCSR_CLKSW);
+    int ret = hurry ? s12z_clock_source(t, true, err) : 0;
+    if (ret == 0)
+        ret = read_lines(tr, err);
+    int back = hurry ? s12z_clock_source(t, false, ret < 0 ? NULL : err) : 0;
+    return ret < 0 ? ret : back;
 }
 
 /* ---- sessions ---- */
@@ -575,7 +592,11 @@ static void make_note(const struct s12z_trace *tr, char *note, size_t cap)
 {
     const struct s12z_events_totals *s = s12z_events_totals(tr->events);
     char who[64];
-    size_t n = (size_t)snprintf(note, cap, "C1 estimated; by %s", tr->pdo ? "PDO" : "bursts over BDC");
+    double factor, spread;
+    size_t n = (size_t)snprintf(note, cap, "C1 estimated");
+    if (s12z_time_factor(&tr->time, &factor, &spread))
+        n += (size_t)snprintf(note + n, cap - n, " (stamps say x%.2f, +-%.2f)", factor, spread);
+    n += (size_t)snprintf(note + n, cap - n, "; by %s", tr->pdo ? "PDO" : "bursts over BDC");
     if (suspect_elf(tr)) {
         snprintf(note, cap, "this ELF is not what was traced: %llu of %llu lines do not fit; first: %.100s", (unsigned long long)s->misfits,
                  (unsigned long long)s->lines, s->first_misfit.what);
@@ -583,7 +604,7 @@ static void make_note(const struct s12z_trace *tr, char *note, size_t cap)
     }
     if (s->gaps && tr->cfg.policy == TRACE_LIVE)
         n += (size_t)snprintf(note + n, cap - n, ", %.1f%% of bus cycles seen", covered(tr));
-    if (n < cap && s->overflows && name_culprits(tr, who, sizeof who, 2))
+    if (n < cap && tr->pdo && s->overflows && name_culprits(tr, who, sizeof who, 2))
         n += (size_t)snprintf(note + n, cap - n, "; returns of %s filled the buffer %llu times: --start and --stop around what matters help", who,
                               (unsigned long long)s->overflows);
     if (n < cap && *tr->plan.text && tr->plan.host_points)
@@ -615,6 +636,7 @@ static int trace_explain(struct target *target, const struct text_sink *out, str
     const struct s12z_events_totals *s = s12z_events_totals(tr->events);
     const struct s12z_flow_totals *f = s12z_flow_totals(s12z_events_flow(tr->events));
     struct s12z_culprit c[16];
+    double factor, spread;
     uint32_t pc = 0;
     size_t n = s12z_events_culprits(tr->events, c, ARRAY_LEN(c)), bad = s12z_flow_check(s12z_events_flow(tr->events), &pc);
     sink_printf(out, "lines by %s; %s policy\n", tr->pdo ? "PDO and PDOCLK" : "bursts of 64 over BDC",
@@ -627,11 +649,9 @@ static int trace_explain(struct target *target, const struct text_sink *out, str
     sink_printf(out, "%llu overflows; %llu gaps of about %llu lines and %llu bus cycles: %.2f%% seen; %llu passes cut by gaps\n",
                 (unsigned long long)s->overflows, (unsigned long long)s->gaps, (unsigned long long)s->gap_lines,
                 (unsigned long long)s->gap_cycles, covered(tr), (unsigned long long)s->passes_cut);
-    if (s->stretches)
-        sink_printf(out, "time between lines where a stamp tells it: %llu bus cycles, %llu by the table, in %llu stretches; %llu more took %llu instead of %llu "
-                    "(waiting, or the table is wrong)\n", (unsigned long long)s->stamped_cycles, (unsigned long long)s->table_cycles,
-                    (unsigned long long)s->stretches, (unsigned long long)s->slow_stretches, (unsigned long long)s->slow_stamped,
-                    (unsigned long long)s->slow_table);
+    if (s12z_time_factor(&tr->time, &factor, &spread))
+        sink_printf(out, "where stamps tell the time it took %.2f times what the cycle table says (spread %.2f, %llu stretches); waiting %llu bus cycles\n",
+                    factor, spread, (unsigned long long)tr->time.stretches, (unsigned long long)tr->time.waited);
     if (s->misfits)
         sink_printf(out, "%llu lines did not fit the program; the first: %s\n", (unsigned long long)s->misfits, s->first_misfit.what);
     if (s->unplaced)

@@ -34,7 +34,6 @@ struct s12z_events {
     size_t nculprits;
     const struct image_function *functions; /* borrowed: the image's */
     size_t nfunctions;
-    uint64_t line_cycles; /* core cycles of the table at the last line; UINT64_MAX: none in this session */
     struct s12z_events_totals totals;
 };
 
@@ -279,23 +278,6 @@ static void lose(struct s12z_events *e, uint64_t lines, enum event_cause cause)
     }
 }
 
-/* The table against the stamps. */
-static void compare_time(struct s12z_events *e, const struct s12z_line *l)
-{
-    uint64_t now = s12z_flow_totals(e->flow)->core_cycles, table = (now - e->line_cycles) / 2;
-    bool known = e->line_cycles != UINT64_MAX && s12z_flow_synchronised(e->flow);
-    if (known && (l->format == S12Z_PTVB || l->format == S12Z_PTW) && !l->stamp_overflow && l->stamp >= S12Z_LONG_STRETCH) {
-        bool slow = l->stamp > table + table / 4 + 8; /* 8: what of the straight run under way the table has not yet */
-        e->totals.stretches += !slow;
-        e->totals.stamped_cycles += slow ? 0 : l->stamp;
-        e->totals.table_cycles += slow ? 0 : table;
-        e->totals.slow_stretches += slow;
-        e->totals.slow_stamped += slow ? l->stamp : 0;
-        e->totals.slow_table += slow ? table : 0;
-    }
-    e->line_cycles = l->end || l->overflow || l->stamp_overflow || !s12z_flow_synchronised(e->flow) ? UINT64_MAX : now;
-}
-
 int s12z_events_line(struct s12z_events *e, uint64_t raw, const struct s12z_line *l, uint64_t at_ns, struct err *err)
 {
     struct err misfit = { .code = ERR_OK };
@@ -315,7 +297,6 @@ int s12z_events_line(struct s12z_events *e, uint64_t raw, const struct s12z_line
         e->totals.unplaced++;
     }
     place(e);
-    compare_time(e, l);
     if (l->overflow)
         overflowed(e);
     return result(e, err);
@@ -385,7 +366,6 @@ int s12z_events_new(const struct s12z_events_config *cfg, struct s12z_events **o
         e->stops[k] = cfg->stops[k] & 0xFFFFFF;
     e->cfg.stops = e->stops;
     e->cfg.start &= 0xFFFFFF;
-    e->line_cycles = UINT64_MAX;
     e->functions = cfg->image->functions;
     e->nfunctions = cfg->image->nfunctions;
     int ret = s12z_flow_new(cfg->image, &cfg->settings, walked, e, &e->flow, err);

@@ -39,7 +39,6 @@ struct s12z_events_config {
 };
 
 /* Totals since s12z_events_new(). */
-enum { S12Z_LONG_STRETCH = 128 };
 struct s12z_events_totals {
     uint64_t events;       /* given out, lines, blocks and branches left out */
     uint64_t lines, overflows, sessions;
@@ -47,11 +46,6 @@ struct s12z_events_totals {
     uint64_t misfits;      /* lines that did not fit the program */
     uint64_t unplaced;     /* lines before the first address: the stream began in the middle, or after damage */
     uint64_t passes_cut;   /* passes ended by a gap: their stop point may be in it */
-    /* Stretches of at least S12Z_LONG_STRETCH from one line to a PTVB or PTW, which tells their length: by its stamp, and by the cycle
-     * table, which lacks the part of straight code that the interrupt cut (so shorter ones would tell nothing); bus cycles. A stretch the
-     * stamp makes longer than the table by more than a quarter is told apart: the program waited (WAI), or the table is wrong there. */
-    uint64_t stretches, stamped_cycles, table_cycles;
-    uint64_t slow_stretches, slow_stamped, slow_table;
     struct err first_misfit;
 };
 

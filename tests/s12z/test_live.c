@@ -3,7 +3,7 @@
 
 enum { SLACK = 40 /* instructions of the straight run that the end of the profile cut */ };
 
-struct totals { uint64_t branches, instructions, calls, interrupts, overflows, stretches, slow, stamped, table; };
+struct totals { uint64_t branches, instructions, calls, interrupts, overflows; };
 
 static void add_totals(struct live_run *r, struct totals *sum)
 {
@@ -20,8 +20,6 @@ static void print_totals(const struct totals *t)
     print_message("  %llu branches, %llu instructions, %llu calls, %llu interrupts, %llu overflows\n", (unsigned long long)t->branches,
                   (unsigned long long)t->instructions, (unsigned long long)t->calls, (unsigned long long)t->interrupts,
                   (unsigned long long)t->overflows);
-    print_message("  %llu bus cycles by stamps, %llu by the table in %llu stretches, %llu slow ones\n", (unsigned long long)t->stamped,
-                  (unsigned long long)t->table, (unsigned long long)t->stretches, (unsigned long long)t->slow);
 }
 
 static const struct image_function *function_of(struct live_run *r, uint32_t pc)
@@ -60,14 +58,6 @@ static void lossless(const char *spec, enum trace_capture capture, const struct 
     if (o->timer_period && live_executed(r, r->p->timer, &taken) - r->kinds[EVENT_INTERRUPT] > 1)
         fail_msg("interrupts: model %llu, traced %llu (%llu exceptions)", (unsigned long long)live_executed(r, r->p->timer, &taken),
                  (unsigned long long)r->kinds[EVENT_INTERRUPT], (unsigned long long)r->kinds[EVENT_EXCEPTION]);
-    const struct s12z_events_totals *t = s12z_trace_totals(live_trace(r));
-    if (o->timer_period && !o->wait && t->stretches > 20 && (t->table_cycles > t->stamped_cycles + t->stamped_cycles / 20 || t->table_cycles < t->stamped_cycles * 3 / 4))
-        fail_msg("by stamps %llu, by the table %llu in %llu", (unsigned long long)t->stamped_cycles, (unsigned long long)t->table_cycles,
-                 (unsigned long long)t->stretches);
-    sum->stretches += t->stretches;
-    sum->slow += t->slow_stretches;
-    sum->stamped += t->stamped_cycles;
-    sum->table += t->table_cycles;
     add_totals(r, sum);
     live_close(r);
 }
