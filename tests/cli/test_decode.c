@@ -138,7 +138,7 @@ static int setup(void **state)
 
 static int teardown(void **state)
 {
-    static const char *const names[] = { "m.edges", "m.vcd", "m.pdo-bytes", "m.lines", "m.dbgtb", "cut.lines", "m.rec" };
+    static const char *const names[] = { "m.edges", "m.vcd", "m.pdo-bytes", "m.lines", "m.dbgtb", "cut.lines", "m.rec", "other.elf" };
     struct fixture *x = *state;
     char path[128];
     for (size_t k = 0; k < ARRAY_LEN(names); k++) {
@@ -300,6 +300,51 @@ static void decode__part_of_a_stream__a_report_all_the_same(void **state)
     }
 }
 
+/* The same ELF with its code moved by some bytes: as after a rebuild. */
+static void decode__another_build__refused_and_says_how_it_shows(void **state)
+{
+    struct fixture *x = *state;
+    static uint8_t elf[1 << 17];
+    struct err err = { .code = ERR_OK };
+    char path[128], other[128];
+    int ret;
+    FILE *in = fopen(ELF, "rb");
+    size_t n = fread(elf, 1, sizeof elf, in);
+    fclose(in);
+    const struct image *im = symbols_image(x->syms);
+    for (size_t k = 0; k < im->nsections; k++)
+        if (im->sections[k].code && im->sections[k].size > 64) {
+            uint8_t *at = memmem(elf, n, im->sections[k].data, im->sections[k].size);
+            assert_non_null(at);
+            memmove(at + 24, at + 16, im->sections[k].size - 24);
+        }
+    FILE *out = create(x, "other.elf", other);
+    fwrite(elf, 1, n, out);
+    fclose(out);
+    snprintf(path, sizeof path, "%s/m.lines", x->dir);
+    free(command(&command_decode, &ret, &err, 6, "decode", path, "--format", "lines", "--elf", other));
+    print_message("  %s; %s\n", err.what, err.hint);
+    assert_int_equal(ret, -ERR_FORMAT);
+    assert_non_null(strstr(err.what, "do not fit the program"));
+    assert_non_null(strstr(err.hint, "ELF"));
+}
+
+/* From a start to a stop point: one function's rounds, no more. */
+static void decode__start_and_stop_points__count_between_them(void **state)
+{
+    struct fixture *x = *state;
+    char path[128];
+    int ret;
+    snprintf(path, sizeof path, "%s/m.lines", x->dir);
+    char *text = command(&command_decode, &ret, NULL, 12, "decode", path, "--format", "lines", "--elf", ELF, "--start", "regulate", "--stop",
+                         "commutate", "--passes", "5");
+    assert_int_equal(ret, 0);
+    assert_non_null(strstr(text, "pi_step"));
+    assert_non_null(strstr(text, "5 passes"));
+    assert_null(strstr(text, "phase_a"));
+    free(text);
+}
+
 static void decode__recorded__report_gives_the_same_document(void **state)
 {
     struct fixture *x = *state;
@@ -326,6 +371,8 @@ int main(void)
         cmocka_unit_test(explain__edges_of_the_model__tells_right_from_wrong),
         cmocka_unit_test(decode__bad_input__says_what_and_what_to_do),
         cmocka_unit_test(decode__part_of_a_stream__a_report_all_the_same),
+        cmocka_unit_test(decode__another_build__refused_and_says_how_it_shows),
+        cmocka_unit_test(decode__start_and_stop_points__count_between_them),
         cmocka_unit_test(decode__recorded__report_gives_the_same_document),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
