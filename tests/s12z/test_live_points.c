@@ -275,6 +275,32 @@ static void part__without_trace__refused_with_what_there_is(void **state)
     board_close(b);
 }
 
+static void keep_text(void *ctx, const char *text, size_t len)
+{
+    char *buf = ctx;
+    size_t have = strlen(buf);
+    memcpy(buf + have, text, MIN(len, 4095 - have));
+    buf[have + MIN(len, 4095 - have)] = 0;
+}
+
+static void explain__after_overflows__names_functions_and_gaps(void **state)
+{
+    struct gen_options o = { .seed = 91, .functions = 10, .forever = true };
+    struct live_run *r = live_open(",bdc=20M", &o);
+    static const char *const says[] = { "lines by PDO and PDOCLK; live policy", "start point in a comparator", "overflows; ", "% seen",
+                                        "passes cut by gaps", "of the lines that filled the buffer" };
+    char text[4096] = "";
+    struct text_sink sink = { keep_text, text };
+    (void)state;
+    live_go(r, &(struct trace_config){ .policy = TRACE_LIVE, .has_start = true, .start = r->p->main }, 40);
+    MUST(r->b, r->b->ops->trace->explain(r->b->t, &sink, &r->b->err));
+    for (size_t k = 0; k < ARRAY_LEN(says); k++)
+        if (!strstr(text, says[k]))
+            fail_msg("\"%s\" is missing in\n%s", says[k], text);
+    assert_null(strstr(text, "unnoticed"));
+    live_close(r);
+}
+
 /* A halt in the middle, single steps, and on: the profile goes on where the program does. */
 static void halts_and_steps__in_between__nothing_counted_twice(void **state)
 {
@@ -313,6 +339,7 @@ int main(void)
         cmocka_unit_test(elf__of_another_program__is_said),
         cmocka_unit_test(reset__while_profiled__told_counted_and_traced_on),
         cmocka_unit_test(part__without_trace__refused_with_what_there_is),
+        cmocka_unit_test(explain__after_overflows__names_functions_and_gaps),
         cmocka_unit_test(halts_and_steps__in_between__nothing_counted_twice),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
