@@ -191,6 +191,24 @@ static int empty_pins(struct s12z_trace *tr, struct err *err)
 
 /* ---- the buffer ---- */
 
+/* n lines into raw as READ_DBGTB gives them, or where the adapter cannot do that, by word reads of DBGTB: each is a read of its own, because a
+ * run would go on to the next address. */
+static int fetch_lines(struct s12z_target *t, uint8_t *raw, uint32_t n, bool *words, struct err *err)
+{
+    struct bdc_op op[LINES], lines = { .kind = BDC_LINES, .rx = raw, .len = n * LINE_BYTES };
+    int ret = s12z_poke16(t, S12Z_DBGTB, 0, err); /* unlocks and points at the oldest */
+    *words = !t->bdc->can(t->probe, BDC_LINES, 0);
+    if (ret < 0 || !*words)
+        return ret < 0 ? ret : s12z_do(t, &lines, 1, err);
+    for (uint32_t at = 0; at < n * LINE_BYTES && ret == 0;) {
+        size_t k = 0;
+        for (; k < LINES && at < n * LINE_BYTES; k++, at += 2)
+            op[k] = (struct bdc_op){ .kind = BDC_READ, .addr = S12Z_DBGTB, .width = 2, .rx = raw + at, .len = 2 };
+        ret = s12z_do(t, op, k, err);
+    }
+    return ret;
+}
+
 static int read_lines(struct s12z_trace *tr, struct err *err)
 {
     uint8_t raw[LINES * LINE_BYTES], sr, cnt;
@@ -205,12 +223,10 @@ static int read_lines(struct s12z_trace *tr, struct err *err)
     if (!n)
         return 0;
     look_at_vectors(tr);
-    struct bdc_op op = { .kind = BDC_LINES, .rx = raw, .len = n * LINE_BYTES };
-    ret = s12z_poke16(t, S12Z_DBGTB, 0, err); /* unlocks and points at the oldest */
-    if (ret == 0)
-        ret = s12z_do(t, &op, 1, err);
+    bool words;
+    ret = fetch_lines(t, raw, n, &words, err);
     for (uint32_t k = 0; ret == 0 && k < n; k++) {
-        uint64_t line = s12z_line_from_command(raw + k * LINE_BYTES);
+        uint64_t line = words ? s12z_line_from_dbgtb(raw + k * LINE_BYTES) : s12z_line_from_command(raw + k * LINE_BYTES);
         struct s12z_line l;
         if (s12z_line_decode(line, &settings, &l, NULL) == 0)
             ret = sink_result(tr, take_line(tr, line, &l, 0), err);

@@ -301,6 +301,27 @@ static void explain__after_overflows__names_functions_and_gaps(void **state)
     live_close(r);
 }
 
+/* An adapter whose firmware reads memory and knows no READ_DBGTB. */
+static bool no_lines(struct probe *p, enum bdc_op_kind kind, uint8_t opcode)
+{
+    return kind != BDC_LINES && !(kind == BDC_COMMAND && opcode == BDC_READ_DBGTB) && p->driver->bdc->can(p, kind, opcode);
+}
+
+static void bursts__adapter_without_read_dbgtb__words_do(void **state)
+{
+    struct gen_options o = { .seed = 95, .functions = 10, .rounds = 4, .software_exceptions = true };
+    struct live_run *r = live_open(",bdc=20M", &o);
+    struct bdc_ops limited = *r->b->probe->driver->bdc;
+    (void)state;
+    limited.can = no_lines;
+    s12z_of(r->b->t)->bdc = &limited;
+    live_go(r, &(struct trace_config){ .policy = TRACE_LOSSLESS, .capture = TRACE_CAPTURE_READOUT }, 0);
+    assert_int_equal(s12z_trace_totals(live_trace(r))->misfits, 0);
+    assert_true(s12z_trace_totals(live_trace(r))->overflows > 3);
+    live_compare(r, true, 40);
+    live_close(r);
+}
+
 /* A halt in the middle, single steps, and on: the profile goes on where the program does. */
 static void halts_and_steps__in_between__nothing_counted_twice(void **state)
 {
@@ -340,6 +361,7 @@ int main(void)
         cmocka_unit_test(reset__while_profiled__told_counted_and_traced_on),
         cmocka_unit_test(part__without_trace__refused_with_what_there_is),
         cmocka_unit_test(explain__after_overflows__names_functions_and_gaps),
+        cmocka_unit_test(bursts__adapter_without_read_dbgtb__words_do),
         cmocka_unit_test(halts_and_steps__in_between__nothing_counted_twice),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
