@@ -604,10 +604,20 @@ static bool suspect_elf(const struct s12z_trace *tr)
     return s->misfits >= LEAST_MISFITS && s->misfits * 4 > s->lines;
 }
 
+static const char *suggest(const struct s12z_trace *tr, char *buf, size_t cap)
+{
+    uint32_t start, stop;
+    if (s12z_events_range(tr->events, &start, &stop))
+        snprintf(buf, cap, "--start 0x%06X --stop 0x%06X leaves them out", start, stop);
+    else
+        snprintf(buf, cap, "--start and --stop around what matters help");
+    return buf;
+}
+
 static void make_note(const struct s12z_trace *tr, char *note, size_t cap)
 {
     const struct s12z_events_totals *s = s12z_events_totals(tr->events);
-    char who[64];
+    char who[64], range[64];
     double factor, spread;
     size_t n = (size_t)snprintf(note, cap, "C1 estimated");
     if (s12z_time_factor(&tr->time, &factor, &spread))
@@ -621,8 +631,8 @@ static void make_note(const struct s12z_trace *tr, char *note, size_t cap)
     if (s->gaps && tr->cfg.policy == TRACE_LIVE)
         n += (size_t)snprintf(note + n, cap - n, ", %.1f%% of bus cycles seen", covered(tr));
     if (n < cap && tr->pdo && s->overflows && name_culprits(tr, who, sizeof who, 2))
-        n += (size_t)snprintf(note + n, cap - n, "; returns of %s filled the buffer %llu times: --start and --stop around what matters help", who,
-                              (unsigned long long)s->overflows);
+        n += (size_t)snprintf(note + n, cap - n, "; returns of %s filled the buffer %llu times: %s", who, (unsigned long long)s->overflows,
+                              suggest(tr, range, sizeof range));
     if (n < cap && *tr->plan.text && tr->plan.host_points)
         snprintf(note + n, cap - n, "; %s", tr->plan.text);
 }

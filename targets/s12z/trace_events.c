@@ -5,7 +5,7 @@
 
 #include "probe/base/util.h"
 
-enum { FIRST_EVENTS = 1024, RECENT = 64 /* lines of the buffer */, CULPRITS = 64 };
+enum { FIRST_EVENTS = 1024, RECENT = 64 /* lines of the buffer */, CULPRITS = 64, CALLS = 1024 };
 #define NO_PC 0xFFFFFFFFu
 
 const struct counter_event s12z_counter_events[] = {
@@ -30,6 +30,7 @@ struct s12z_events {
     size_t head, count, cap;
     uint32_t recent[RECENT];
     unsigned nrecent;
+    struct { uint32_t target, pc; } call[CALLS]; /* the last call of functions, by hash: culprits turn out to be some afterwards */
     struct s12z_culprit culprit[CULPRITS];
     size_t nculprits;
     const struct image_function *functions; /* borrowed: the image's */
@@ -194,7 +195,8 @@ static void accuse(struct s12z_events *e, uint32_t pc)
     if (k == CULPRITS)
         return;
     if (k == e->nculprits)
-        e->culprit[e->nculprits++] = (struct s12z_culprit){ low, f ? f->name : NULL, 0 };
+        e->culprit[e->nculprits++] = (struct s12z_culprit){
+            .low = low, .name = f ? f->name : NULL, .call = e->call[low % CALLS].target == low ? e->call[low % CALLS].pc : 0 };
     e->culprit[k].lines++;
 }
 
@@ -204,6 +206,45 @@ static void overflowed(struct s12z_events *e)
     for (unsigned k = 0; k < MIN(e->nrecent, (unsigned)RECENT); k++)
         accuse(e, e->recent[k]);
     e->nrecent = 0;
+}
+
+static struct s12z_culprit *culprit_at(const struct s12z_events *e, uint32_t pc)
+{
+    const struct image_function *f = function_at(e, pc);
+    for (size_t k = 0; f && k < e->nculprits; k++)
+        if (e->culprit[k].low == f->low)
+            return (struct s12z_culprit *)&e->culprit[k];
+    return NULL;
+}
+
+/* Where they are called from and go back to, for the range without them. */
+static void note_surroundings(struct s12z_events *e, const struct event *ev)
+{
+    struct s12z_culprit *c;
+    if (ev->kind == EVENT_CALL) {
+        e->call[ev->target % CALLS].target = (uint32_t)ev->target;
+        e->call[ev->target % CALLS].pc = (uint32_t)ev->pc;
+    }
+    if (!e->nculprits)
+        return;
+    if (ev->kind == EVENT_CALL && (c = culprit_at(e, (uint32_t)ev->target)) && c->low == ev->target)
+        c->call = (uint32_t)ev->pc;
+    else if (ev->kind == EVENT_RETURN && (c = culprit_at(e, (uint32_t)ev->pc)))
+        c->back = (uint32_t)ev->target;
+}
+
+bool s12z_events_range(const struct s12z_events *e, uint32_t *start, uint32_t *stop)
+{
+    const struct s12z_culprit *c = NULL, *outer;
+    for (size_t k = 0; k < e->nculprits; k++)
+        c = !c || e->culprit[k].lines > c->lines ? &e->culprit[k] : c;
+    for (size_t k = 0; c && k < CULPRITS && c->call && (outer = culprit_at(e, c->call)) && outer != c && outer->lines >= c->lines / 8; k++)
+        c = outer;
+    if (!c || !c->call || !c->back || culprit_at(e, c->back) == c)
+        return false;
+    *start = c->back;
+    *stop = c->call;
+    return true;
 }
 
 static int by_lines(const void *a, const void *b)
@@ -250,6 +291,7 @@ static void walked(void *ctx, const struct event *ev)
         break;
     default:
         note_indirect(e, ev);
+        note_surroundings(e, ev);
         if (e->active)
             push_counted(e, *ev);
         break;

@@ -90,7 +90,16 @@ struct s12z_flow *s12z_events_flow(struct s12z_events *e); /* borrowed */
 /* s12z_events_culprits - who filled the buffer: functions by how many of the 64 lines before each overflow their returns (and other
  * indirect jumps) made, most first; up to cap. low is the function's start, or the instruction's address where the image names none.
  * Returns how many rows. */
-struct s12z_culprit { uint32_t low; const char *name; /* of the image, NULL unknown; valid as long as that */ uint64_t lines; };
+struct s12z_culprit {
+    uint32_t low;
+    const char *name;    /* of the image, NULL unknown; valid as long as that */
+    uint64_t lines;
+    uint32_t call, back; /* last seen called from, returned to; 0 not yet */
+};
 size_t s12z_events_culprits(const struct s12z_events *e, struct s12z_culprit *out, size_t cap);
+
+/* s12z_events_range - a range without the functions that fill the buffer: from where the outermost of them returns to (start) to where it is
+ * called next (stop). False if none is known yet. */
+bool s12z_events_range(const struct s12z_events *e, uint32_t *start, uint32_t *stop);
 
 #endif

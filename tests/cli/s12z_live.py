@@ -5,6 +5,7 @@ usage: s12z_live.py PROBEPROF SOURCE_DIR [unittest arguments]
 """
 import json
 import os
+import re
 import shutil
 import sys
 import tempfile
@@ -103,7 +104,12 @@ class S12zLive(unittest.TestCase):
         self.assertEqual(hits(d)["tiny"], 500)
         self.assertEqual(d["coverage"]["lost"], 0)
         self.assertIn("tiny", d["note"])
-        self.assertIn("--start", d["note"])
+        points = re.search(r"--start (0x[0-9A-F]+) --stop (0x[0-9A-F]+)", d["note"])
+        self.assertIsNotNone(points, d["note"])
+        d = profile(self, ["--elf", elf, "--for", "30ms", "--gdb", "off", "--policy", "live", "--start", points.group(1), "--stop", points.group(2)])
+        self.assertEqual(hits(d).get("tiny", 0), 0)
+        self.assertGreater(hits(d)["pi_step"], 100)
+        self.assertEqual(d["coverage"]["lost"], 0)
 
     def test_overflow_live_is_counted_and_named(self):
         elf = overflowing(self.folder)
