@@ -88,7 +88,8 @@ static uint64_t gap_cycles(struct s12z_trace *tr, uint64_t next_tick)
 
 static int close_gap(struct s12z_trace *tr, uint64_t next_tick, struct err *err)
 {
-    uint64_t cycles = gap_cycles(tr, next_tick), seen = seen_cycles(tr), lines = s12z_events_totals(tr->events)->lines;
+    bool waits = tr->pdo && tr->cfg.has_start; /* the next line is the start point's: how much of the time was in the pass is unknown */
+    uint64_t cycles = waits ? 0 : gap_cycles(tr, next_tick), seen = seen_cycles(tr), lines = s12z_events_totals(tr->events)->lines;
     tr->gap_due = false;
     return s12z_events_gap(tr->events, seen && cycles ? MAX(cycles * lines / seen, 1u) : 1, cycles, tr->gap_cause, err);
 }
@@ -262,7 +263,7 @@ static unsigned debuggers_comparators(const struct s12z_target *t)
 /* The module gets what the next session needs; it is disarmed. */
 static int prepare(struct s12z_trace *tr, struct err *err)
 {
-    bool inside = s12z_events_active(tr->events);
+    bool inside = s12z_events_active(tr->events) && !(tr->gap_due && tr->cfg.has_start); /* a gap ends the pass */
     s12z_plan_make(&tr->cfg, inside, tr->pdo != NULL, debuggers_comparators(tr->t), &tr->plan);
     return s12z_dbg_claim(tr->t, &tr->plan.dbg, err);
 }
