@@ -629,7 +629,7 @@ static void make_note(const struct s12z_trace *tr, char *note, size_t cap)
                  (unsigned long long)s->lines, s->first_misfit.what);
         return;
     }
-    if (s->gaps && tr->cfg.policy == TRACE_LIVE)
+    if (s->gap_cycles && tr->cfg.policy == TRACE_LIVE)
         n += (size_t)snprintf(note + n, cap - n, ", %.1f%% of bus cycles seen", covered(tr));
     if (n < cap && tr->pdo && s->overflows && name_culprits(tr, who, sizeof who, 2))
         n += (size_t)snprintf(note + n, cap - n, "; returns of %s filled the buffer %llu times: %s", who, (unsigned long long)s->overflows,
@@ -673,9 +673,11 @@ static int trace_explain(struct target *target, const struct text_sink *out, str
     sink_printf(out, "%llu lines, %llu branches (%llu taken), %llu instructions, %llu calls, %llu interrupts\n",
                 (unsigned long long)s->lines, (unsigned long long)f->branches, (unsigned long long)f->taken,
                 (unsigned long long)f->instructions, (unsigned long long)f->calls, (unsigned long long)f->interrupts);
-    sink_printf(out, "%llu overflows; %llu gaps of about %llu lines and %llu bus cycles: %.2f%% seen; %llu passes cut by gaps\n",
-                (unsigned long long)s->overflows, (unsigned long long)s->gaps, (unsigned long long)s->gap_lines,
-                (unsigned long long)s->gap_cycles, covered(tr), (unsigned long long)s->passes_cut);
+    sink_printf(out, "%llu overflows; %llu gaps", (unsigned long long)s->overflows, (unsigned long long)s->gaps);
+    if (s->gap_cycles)
+        sink_printf(out, " of about %llu lines and %llu bus cycles: %.2f%% seen", (unsigned long long)s->gap_lines,
+                    (unsigned long long)s->gap_cycles, covered(tr));
+    sink_printf(out, "; %llu passes cut by gaps\n", (unsigned long long)s->passes_cut);
     if (s12z_time_factor(&tr->time, &factor, &spread))
         sink_printf(out, "where stamps tell the time it took %.2f times what the cycle table says (spread %.2f, %llu stretches); waiting %llu bus cycles\n",
                     factor, spread, (unsigned long long)tr->time.stretches, (unsigned long long)tr->time.waited);

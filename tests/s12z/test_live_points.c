@@ -287,7 +287,7 @@ static void explain__after_overflows__names_functions_and_gaps(void **state)
 {
     struct gen_options o = { .seed = 91, .functions = 10, .forever = true };
     struct live_run *r = live_open(",bdc=20M", &o);
-    static const char *const says[] = { "lines by PDO and PDOCLK; live policy", "start point in a comparator", "overflows; ", "% seen",
+    static const char *const says[] = { "lines by PDO and PDOCLK; live policy", "start point in a comparator", "overflows; ",
                                         "passes cut by gaps", "of the lines that filled the buffer" };
     char text[4096] = "";
     struct text_sink sink = { keep_text, text };
