@@ -32,12 +32,12 @@ PASS_HITS = {"Initialise": 1, "BuildList": 1, "GetNewNode": 1000, "MallocNode": 
 TIMEOUT = 240
 
 
-def start(args, cwd=None, probe="sim:sh7750", **more):
+def start(args, cwd=None, probe="sim:sh7750", stdout=subprocess.PIPE, **more):
     env = dict(os.environ)
     env.pop("PROBEPROF_PROBE", None)
     if probe:
         env["PROBEPROF_PROBE"] = probe
-    return subprocess.Popen([PROBEPROF] + args, cwd=cwd, env=env, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+    return subprocess.Popen([PROBEPROF] + args, cwd=cwd, env=env, stdin=subprocess.DEVNULL, stdout=stdout,
                             stderr=subprocess.PIPE, text=True, **more)
 
 
@@ -707,12 +707,12 @@ class Files(Folder):
         for args in (self.RUN + ["--output", self.path("o")], self.RUN + ["--json", "--output", self.path("o")], ["events"], ["help"],
                      ["list", "--json"]):
             with self.subTest(args=args):
-                p = start(args, cwd=PROFEXAM)
-                p.stdout.close()
-                p.stdout = None
-                err = p.communicate(timeout=TIMEOUT)[1]
-                self.assertEqual(p.returncode, 1, err)
-                self.assertIn("writing standard output failed", err)
+                reader, writer = os.pipe()
+                os.close(reader) # before the program starts: a short output would else be in the pipe already
+                r = run(args, cwd=PROFEXAM, stdout=writer)
+                os.close(writer)
+                self.assertEqual(r.returncode, 1, r.stderr)
+                self.assertIn("writing standard output failed", r.stderr)
         self.assertEqual(run(["report", self.path("o")], cwd=PROFEXAM).returncode, 0)
 
     def test_messages_nobody_reads_do_not_matter(self):
