@@ -13,10 +13,7 @@ static const struct opt report_opts[] = {
     { "elf", 'e', "E", "ELF to name the functions of a recording with", SET_ELF },
     { "output", 'o', "F.prf", "write the profile in CodeScape's format", SET_OUTPUT },
     { "json", 0, NULL, "print the profile as one JSON document", SET_JSON },
-    { "tree", 0, NULL, "show the call tree instead of the function list", SET_TREE },
-    { "hits", 0, "WHICH", "show functions with that many hits only: '>=10%', '>100'", SET_HITS },
-    { "all", 0, NULL, "show functions that were never hit, too", SET_ALL },
-    { "sort", 0, "COLUMN", "hits, c1, c1+children, c2, c2+children, line, name, address; default c1", SET_SORT },
+    SETTINGS_VIEW_OPTS,
     { "help", 'h', NULL, "this text", SET_HELP },
     { NULL, 0, NULL, NULL, 0 },
 };

@@ -64,6 +64,13 @@ struct settings {
 /* The option table of `run`, ends with a NULL name. */
 extern const struct opt settings_opts[];
 
+/* The rows of every command that shows a profile, for its table of options. */
+#define SETTINGS_VIEW_OPTS                                                                                              \
+    { "tree", 0, NULL, "show the call tree instead of the function list", SET_TREE },                                  \
+    { "hits", 0, "WHICH", "show functions with that many hits only: '>=10%', '>100'", SET_HITS },                      \
+    { "all", 0, NULL, "show functions that were never hit, too", SET_ALL },                                           \
+    { "sort", 0, "COLUMN", "hits, c1, c1+children, c2, c2+children, line, name, address; default c1", SET_SORT }
+
 /* settings_set - one setting, unless one of higher rank is there; a list from a higher rank replaces.
  * value  NULL for an option without one
  * Returns 0; -ERR_USAGE with the reason. Numbers and words are checked here, names later. */
