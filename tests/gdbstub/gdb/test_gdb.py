@@ -189,22 +189,27 @@ def scripted(probeprof, commands, patterns):
         board.close()
 
 
+def interrupt_thrice(gdb, counter):
+    """Continues and stops by Ctrl-C three times; the program's counter, an expression, grows between."""
+    counts = []
+    for _ in range(3):
+        gdb.send("continue")
+        gdb.wait("Continuing")
+        time.sleep(0.3)
+        gdb.interrupt()
+        gdb.wait("SIGINT")
+        counts.append(int(re.search(r"= (\d+)", gdb.command("print " + counter)).group(1)))
+    if not counts[0] < counts[1] < counts[2]:
+        raise RuntimeError("the program does not go on: %r" % counts)
+
+
 def ctrl_c(probeprof):
     """A program that loops stops at Ctrl-C, where it is, and goes on."""
     board, gdb = Board(probeprof), Gdb()
     try:
         for line in ("target remote " + board.socket, "load", "break main", "continue", "set var asked = 1", "delete"):
             gdb.command(line)
-        counts = []
-        for _ in range(3):
-            gdb.send("continue")
-            gdb.wait("Continuing")
-            time.sleep(0.3)
-            gdb.interrupt()
-            gdb.wait("SIGINT")
-            counts.append(int(re.search(r"= (\d+)", gdb.command("print counter")).group(1)))
-        if not counts[0] < counts[1] < counts[2]:
-            raise RuntimeError("the program does not go on: %r" % counts)
+        interrupt_thrice(gdb, "counter")
     finally:
         gdb.close()
         board.close()

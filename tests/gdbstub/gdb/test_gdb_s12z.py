@@ -11,7 +11,7 @@ import sys
 import time
 
 import test_gdb
-from test_gdb import Board, expect
+from test_gdb import Board, expect, interrupt_thrice
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 ELF = os.path.join(HERE, "../../../docs/examples/motor/motor.elf")
@@ -87,16 +87,7 @@ def ctrl_c(probeprof):
     try:
         for line in ("target remote " + board.socket, "load"):
             gdb.command(line)
-        counts = []
-        for _ in range(3):
-            gdb.send("continue")
-            gdb.wait("Continuing")
-            time.sleep(0.3)
-            gdb.interrupt()
-            gdb.wait("SIGINT")
-            counts.append(int(re.search(r"= (\d+)", gdb.command("print *(long*)&rounds")).group(1)))
-        if not counts[0] < counts[1] < counts[2]:
-            raise RuntimeError("the program does not go on: %r" % counts)
+        interrupt_thrice(gdb, "*(long*)&rounds")
     finally:
         gdb.close()
         board.close()
