@@ -71,7 +71,8 @@ static int unknown_command(const char *name, struct err *err)
 static void overview(FILE *out)
 {
     fprintf(out, "usage: probeprof [COMMAND] [OPTIONS]\n\n"
-                 "Debugs and profiles SH-4 boards: serves GDB, traces calls with the performance counters.\n\n"
+                 "Debugs and profiles SH-4 and S12Z boards: serves GDB, traces calls with\n"
+                 "SH-4's performance counters or S12Z's code-profiling trace.\n\n"
                  "Commands:\n");
     for (size_t i = 0; i < ARRAY_LEN(commands); i++)
         fprintf(out, "  %-10s %s%s\n", commands[i]->name, commands[i]->summary,
