@@ -5,6 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "probe/adapter.h"
 #include "probe/base/err.h"
 #include "probe/base/log.h"
 #include "probe/bdc.h"
@@ -30,6 +31,9 @@ struct probe_driver {
     const char *name;         /* what --probe=NAME takes */
     const char *help;         /* one line, for `probeprof list --drivers` */
     const struct usb_id *ids; /* NULL for a driver without USB */
+    /* Appends the adapters of this kind that are there now, without disturbing them; with `open` it may open each for a moment
+     * to ask it for firmware and abilities. NULL: nothing that could be found (simulated boards). */
+    int (*list)(bool open, struct adapter_list *out, struct err *err);
     int (*open)(const struct probe_config *cfg, struct probe **out, struct err *err);
     void (*close)(struct probe *p); /* NULL is fine; also after a failed transfer */
     /* Lets go of the device and opens the same one again, by serial number or place on the bus, with the settings of open().
