@@ -29,6 +29,7 @@ struct gen {
 /* A place to be filled in: a displacement of 7 or 15 bits, or an address. */
 struct fix { uint32_t insn, at; bool wide; };
 
+/* At most one call in any expression: C does not say which of two comes first, and a seed must mean one program. */
 static uint32_t rnd(struct gen *g, uint32_t n)
 {
     g->rng ^= g->rng << 13;
@@ -150,18 +151,23 @@ static void op_memory(struct gen *g, unsigned r)
 static void op_register(struct gen *g, unsigned r)
 {
     static const uint8_t codes[] = { 0x60, 0x68, 0x80, 0x88, 0xA0, 0xF0 };
-    INSN(g, codes[rnd(g, ARRAY_LEN(codes))] + r, 0xB8 + rnd(g, 8));
+    unsigned code = codes[rnd(g, ARRAY_LEN(codes))], from = rnd(g, 8);
+    INSN(g, code + r, 0xB8 + from);
 }
 static void op_one(struct gen *g, unsigned r) { INSN(g, (const uint8_t[]){ 0x30, 0x38, 0x40 }[rnd(g, 3)] + r); }
 static void op_multiply(struct gen *g, unsigned r)
 {
-    unsigned mb = rnd(g, 2) << 7 | rnd(g, 8) << 3 | rnd(g, 8);
+    unsigned is_signed = rnd(g, 2), left = rnd(g, 8), right = rnd(g, 8), mb = is_signed << 7 | left << 3 | right;
     if (chance(g, 50))
         INSN(g, 0x48 + r, mb);
     else
         INSN(g, 0x1B, (const uint8_t[]){ 0x30, 0x38, 0x48, 0xB0 }[rnd(g, 4)] + r, mb);
 }
-static void op_shift(struct gen *g, unsigned r) { INSN(g, 0x10 + r, rnd(g, 4) << 6 | 0x10 | rnd(g, 2) << 3 | rnd(g, 8), 0x71 + rnd(g, 15)); }
+static void op_shift(struct gen *g, unsigned r)
+{
+    unsigned kind = rnd(g, 4), more = rnd(g, 2), from = rnd(g, 8), by = rnd(g, 15);
+    INSN(g, 0x10 + r, kind << 6 | 0x10 | more << 3 | from, 0x71 + by);
+}
 static void op_misc(struct gen *g, unsigned r)
 {
     static const uint8_t codes[] = { 0x40, 0xA0, 0x10, 0x18 }; /* ABS, SAT, MINU, MAXU */
@@ -213,7 +219,8 @@ static void straight(struct gen *g)
 {
     static void (*const ops[])(struct gen *, unsigned) = { op_immediate, op_immediate, op_memory, op_memory, op_register, op_one, op_one,
                                                            op_multiply, op_shift, op_misc, op_move, op_pointer, op_stack };
-    ops[rnd(g, ARRAY_LEN(ops))](g, free_reg(g));
+    unsigned k = rnd(g, ARRAY_LEN(ops));
+    ops[k](g, free_reg(g));
 }
 
 /* The next number of the program's own generator, in D6 and in RAM. */
@@ -236,7 +243,8 @@ static struct fix cond_flags(struct gen *g, bool wide)
         begin(g);
         byte(g, 0x1B);
         byte(g, 0x58 + D6); /* BIT: some of the upper bits */
-        number(g, (rnd(g, 7) + 1) << (16 + rnd(g, 12)), 4);
+        unsigned mask = rnd(g, 7) + 1, by = 16 + rnd(g, 12);
+        number(g, mask << by, 4);
     }
     return branch(g, 0x22 + rnd(g, 14), wide);
 }
@@ -262,14 +270,13 @@ static struct fix cond_bit_memory(struct gen *g, bool wide)
 }
 static struct fix cond_test(struct gen *g, bool wide)
 {
+    bool memory = chance(g, 30);
+    unsigned cc = rnd(g, 6) << 4, reg = memory || chance(g, 60) ? (unsigned)D6 : rnd(g, 8);
     begin(g);
     byte(g, 0x0B);
-    if (chance(g, 30)) {
-        byte(g, rnd(g, 6) << 4 | 0x0C); /* TBcc.B of memory */
+    byte(g, cc | (memory ? 0x0C : reg)); /* TBcc.B of memory, or of a register */
+    if (memory)
         at_address(g, SEED);
-    } else {
-        byte(g, rnd(g, 6) << 4 | (chance(g, 60) ? (uint32_t)D6 : rnd(g, 8)));
-    }
     return rel(g, wide);
 }
 static struct fix condition(struct gen *g, bool wide)

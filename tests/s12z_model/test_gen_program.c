@@ -107,6 +107,37 @@ static void programs__the_same_seed__give_the_same_bytes(void **state)
     }
 }
 
+/* FNV-1a */
+static uint64_t hash(const uint8_t *b, size_t n)
+{
+    uint64_t h = 0xCBF29CE484222325;
+    for (size_t k = 0; k < n; k++)
+        h = (h ^ b[k]) * 0x100000001B3;
+    return h;
+}
+
+/* The order of evaluation is the compiler's choice, the program of a seed must not be: this test is the same for every one. */
+static void programs__of_a_seed__are_the_same_by_every_compiler(void **state)
+{
+    static const struct { struct gen_options o; uint64_t hash; } rows[] = {
+        { { .seed = 1 }, 0x908EBC3378657BCB },
+        { { .seed = 2, .software_exceptions = true, .astray = true, .general_static = true }, 0x6A96E1E080C72D01 },
+        { { .seed = 3, .timer_period = 500, .wait = true, .forever = true }, 0xB95710D332A95E20 },
+        { { .seed = 4, .flash_bytes = 0x20000, .functions = 300 }, 0xDDE49BECE166A9F4 },
+    };
+    bool all = true;
+    (void)state;
+    for (size_t k = 0; k < ARRAY_LEN(rows); k++) {
+        struct gen_program *p = gen_program_new(&rows[k].o);
+        assert_non_null(p);
+        uint64_t h = hash(p->image, p->bytes);
+        print_message("  seed %llu: %016llX\n", (unsigned long long)rows[k].o.seed, (unsigned long long)h);
+        all = all && h == rows[k].hash;
+        gen_program_free(p);
+    }
+    assert_true(all);
+}
+
 /* The handler's instructions come on top of the bound, so only the end is checked. */
 static void programs__with_timer__are_interrupted_and_end_all_the_same(void **state)
 {
@@ -191,6 +222,7 @@ int main(void)
         cmocka_unit_test(programs__without_end__run_on),
         cmocka_unit_test(programs__with_timer__are_interrupted_and_end_all_the_same),
         cmocka_unit_test(programs__the_same_seed__give_the_same_bytes),
+        cmocka_unit_test(programs__of_a_seed__are_the_same_by_every_compiler),
         cmocka_unit_test(programs__together__use_every_way),
         cmocka_unit_test(programs__of_any_size__fit),
     };
