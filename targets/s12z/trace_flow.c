@@ -37,7 +37,8 @@ struct node {
 };
 
 struct segment { uint32_t low, high; };
-struct static_call { uint32_t pc, target, back; uint64_t weight; /* of the node up to and with the call */ };
+/* What happens inside of a node: static calls, and exceptions that leave no line (then vector is not 0). */
+struct static_call { uint32_t pc, target, back; unsigned vector; uint64_t weight; /* of the node up to and with it */ };
 
 struct node_info {
     uint32_t start, end_pc, fall; /* end_pc: of the ending instruction; fall: behind it */
@@ -226,15 +227,18 @@ static unsigned trap_byte(unsigned op)
     }
 }
 
-/* By a setting SWI and its like leave no line: they are jumps to their handlers then. */
-static void follow_silent_trap(const struct s12z_flow *f, struct s12z_insn *i)
+/* By a setting SWI and its like leave no line: they are jumps to their handlers then, whose RTIs are to be told from others'. Returns
+ * the vector's number, 0 for everything else. */
+static unsigned follow_silent_trap(const struct s12z_flow *f, struct s12z_insn *i)
 {
     bool known = false;
-    uint32_t to = i->flow == S12Z_FLOW_TRAP && !f->settings.software_exceptions_traced ? handler_of(f, trap_byte(i->op), &known) : 0;
+    unsigned byte = i->flow == S12Z_FLOW_TRAP && !f->settings.software_exceptions_traced ? trap_byte(i->op) : 0;
+    uint32_t to = byte ? handler_of(f, byte, &known) : 0;
     if (!known)
-        return;
+        return 0;
     i->flow = S12Z_FLOW_JUMP;
     i->target = to;
+    return (0xFE - byte) / 2;
 }
 
 /* Follows the code from n->start; *weight: of everything up to and with the end. */
@@ -256,16 +260,16 @@ static int walk_path(struct s12z_flow *f, struct node_info *n, uint64_t *weight)
             return add_segment(f, n, low, pc);
         }
         uint32_t behind = (pc + i.length) & ADDRESS;
-        follow_silent_trap(f, &i);
+        unsigned trap = follow_silent_trap(f, &i);
         enum end end = end_of(f, &i);
-        *weight += (uint64_t)1 << 32 | s12z_cycles(&i);
+        *weight += (uint64_t)1 << 32 | (s12z_cycles(&i) + (trap ? S12Z_EXCEPTION_CYCLES : 0));
         if (end != END_LOOP) {
             *n = (struct node_info){ .start = n->start, .end_pc = pc, .fall = behind, .target = i.target, .segment = n->segment,
                                      .nsegments = n->nsegments, .call = n->call, .ncalls = n->ncalls, .end = end, .op = i.op, .watched = n->watched };
             return add_segment(f, n, low, behind);
         }
         bool away = i.flow == S12Z_FLOW_JUMP || i.flow == S12Z_FLOW_CALL;
-        if (i.flow == S12Z_FLOW_CALL && add_call(f, n, (struct static_call){ pc, i.target, behind, *weight }) < 0)
+        if ((i.flow == S12Z_FLOW_CALL || trap) && add_call(f, n, (struct static_call){ pc, i.target, behind, trap, *weight }) < 0)
             return -ERR_NOMEM;
         if (away && add_segment(f, n, low, behind) < 0)
             return -ERR_NOMEM;
@@ -344,6 +348,8 @@ static void add_weight(struct s12z_flow *f, uint64_t weight)
     f->totals.instructions += weight >> 32;
 }
 
+static void push_pending(struct s12z_flow *f, uint32_t node, uint32_t pc);
+
 /* What happens inside of the node just completed, each at its time, then the rest of its weight. */
 static void run_through(struct s12z_flow *f, const struct node_info *n, uint64_t weight)
 {
@@ -354,8 +360,11 @@ static void run_through(struct s12z_flow *f, const struct node_info *n, uint64_t
         const struct static_call *c = &f->calls[n->call + k];
         add_weight(f, c->weight - done);
         done = c->weight;
-        pushed(f, c->back);
-        emit(f, EVENT_CALL, c->pc, true, c->target, true, 0);
+        if (c->vector)
+            push_pending(f, UNKNOWN, c->back);
+        else
+            pushed(f, c->back);
+        emit(f, c->vector ? EVENT_EXCEPTION : EVENT_CALL, c->pc, true, c->target, true, c->vector);
     }
     add_weight(f, weight - done);
 }

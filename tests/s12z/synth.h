@@ -29,6 +29,8 @@ struct synth_options {
     unsigned call_percent, indirect_percent, trap_percent, goto_percent; /* of blocks */
     bool loops;                 /* branches go back, too */
     unsigned irq_permille;      /* of instructions */
+    bool handler_traps;         /* the interrupt handler has exceptions, too */
+    bool silent_traps;          /* they leave no line */
 };
 
 struct synth_level {            /* one activation of straight execution: the program, or a handler */
@@ -60,7 +62,7 @@ struct synth {
     size_t nlines, cap_lines;
     uint32_t direct;
     uint64_t clock, stamp_from; /* bus clocks */
-    uint64_t nbranches, ntaken, ncallsmade, ninterrupts, ninstructions, nindirect;
+    uint64_t nbranches, ntaken, ncallsmade, ninterrupts, ninstructions, nindirect, ntraps;
 };
 
 static inline uint32_t synth_random(struct synth *s) { return (s->rng = s->rng * 1664525u + 1013904223u) >> 8; }
@@ -100,7 +102,8 @@ static inline struct synth_block synth_block(struct synth *s, uint32_t k)
     }
     uint32_t ahead = 1 + synth_random(s) % (in + 5 < per - 1 ? 4 : per - 1 - in);
     b.target = k == 0 ? 1 : k + ahead;
-    b.kind = synth_percent(s, s->opt.trap_percent) && !handler ? SYNTH_TRAP
+    bool may_trap = !handler || (s->opt.handler_traps && f == s->nfunctions);
+    b.kind = synth_percent(s, s->opt.trap_percent) && may_trap ? SYNTH_TRAP
              : synth_percent(s, s->opt.goto_percent)           ? SYNTH_GOTO
              : synth_percent(s, s->opt.indirect_percent)       ? SYNTH_JUMP_IND
                                                                : SYNTH_BRANCH;
@@ -255,6 +258,13 @@ static inline void synth_commit(struct synth *s)
     l->nrun = 0;
 }
 
+static inline void synth_hand_over(struct synth *s, struct synth_level *from)
+{
+    for (size_t k = 0; k < from->nrun; k++)
+        synth_ran(s, from->run[k]);
+    from->nrun = 0;
+}
+
 static inline void synth_start(struct synth *s)
 {
     s->nlevels = s->ncalls = 0;
@@ -303,11 +313,16 @@ static inline void synth_end_of_block(struct synth *s)
         synth_indirect(s, s->b[next].start);
         break;
     case SYNTH_TRAP:
-        synth_commit(s);
-        synth_vectored(s, SYNTH_TRAP_BYTE);
+        if (!s->opt.silent_traps) {
+            synth_commit(s);
+            synth_vectored(s, SYNTH_TRAP_BYTE);
+        }
+        s->ntraps++;
         l->block = next;
         l->next = 0;
         synth_begin_level(s, s->handler[1], SYNTH_TRAP);
+        if (s->opt.silent_traps) /* proven by what the handler does next */
+            synth_hand_over(s, l);
         return;
     case SYNTH_RTI:
         synth_commit(s);

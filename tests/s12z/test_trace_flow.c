@@ -28,13 +28,18 @@ static void note(void *ctx, const struct event *e)
         s->last[s->n++] = *e;
 }
 
+static struct s12z_flow *open_flow_as(const struct image *im, struct seen *seen, const struct s12z_settings *set)
+{
+    struct s12z_flow *f = NULL;
+    memset(seen, 0, sizeof *seen);
+    assert_int_equal(s12z_flow_new(im, set, note, seen, &f, NULL), 0);
+    return f;
+}
+
 static struct s12z_flow *open_flow(const struct image *im, struct seen *seen)
 {
     struct s12z_settings set = s12z_settings_default();
-    struct s12z_flow *f = NULL;
-    memset(seen, 0, sizeof *seen);
-    assert_int_equal(s12z_flow_new(im, &set, note, seen, &f, NULL), 0);
-    return f;
+    return open_flow_as(im, seen, &set);
 }
 
 static int feed(struct s12z_flow *f, uint64_t raw, struct err *err)
@@ -71,6 +76,15 @@ static int check_branch(void *ctx, uint32_t pc, uint64_t taken, uint64_t not_tak
     return 0;
 }
 
+/* Interrupts whose handler had not returned at the end: each left a node unfinished, and so did the end itself. */
+static unsigned open_interrupts(const struct synth *p)
+{
+    unsigned n = 0;
+    for (unsigned k = 1; k < p->nlevels; k++)
+        n += p->level[k].kind == SYNTH_RTI;
+    return n;
+}
+
 static void compare(const struct synth *p, struct s12z_flow *f, const struct seen *seen)
 {
     const struct s12z_flow_totals *t = s12z_flow_totals(f);
@@ -87,6 +101,8 @@ static void compare(const struct synth *p, struct s12z_flow *f, const struct see
     assert_int_equal(s12z_flow_check(f, &pc), 0);
     assert_int_equal(seen->kind[EVENT_CALL], t->calls);
     assert_int_equal(seen->kind[EVENT_INTERRUPT], t->interrupts);
+    assert_int_equal(t->cut, 1 + open_interrupts(p));
+    assert_true(seen->kind[EVENT_EXCEPTION] <= p->ntraps && seen->kind[EVENT_EXCEPTION] + SYNTH_DEPTH >= p->ntraps);
     assert_int_equal(s12z_flow_branches(f, check_branch, &b), 0);
     for (uint32_t k = 0; k < p->nblocks; k++)
         ran += p->b[k].kind == SYNTH_BRANCH && p->b[k].taken + p->b[k].not_taken > 0;
@@ -109,18 +125,24 @@ static void random_programs__every_kind_of_flow__counts_equal_the_executor(void 
         { .blocks = 512, .per_function = 16, .call_percent = 20, .indirect_percent = 20, .trap_percent = 8, .goto_percent = 20, .loops = true,
           .irq_permille = 5 },
         { .blocks = 64, .per_function = 8, .call_percent = 20, .trap_percent = 10, .goto_percent = 30, .irq_permille = 150 },
+        { .blocks = 128, .per_function = 16, .call_percent = 10, .trap_percent = 30, .goto_percent = 10, .irq_permille = 40, .handler_traps = true },
+        { .blocks = 256, .per_function = 16, .call_percent = 15, .trap_percent = 20, .goto_percent = 10, .silent_traps = true },
+        { .blocks = 128, .per_function = 16, .call_percent = 10, .trap_percent = 30, .goto_percent = 10, .irq_permille = 40, .handler_traps = true,
+          .silent_traps = true },
     };
     static struct synth p;
     (void)state;
     for (size_t r = 0; r < ARRAY_LEN(rows); r++)
         for (uint32_t seed = 1; seed <= 12; seed++) {
             struct synth_options o = rows[r];
+            struct s12z_settings set = s12z_settings_default();
             struct seen seen;
             struct err err = { 0 };
+            set.software_exceptions_traced = !o.silent_traps;
             o.seed = seed * 31 + (uint32_t)r;
             synth_new(&p, &o);
             synth_run_branches(&p, 20000);
-            struct s12z_flow *f = open_flow(&p.image, &seen);
+            struct s12z_flow *f = open_flow_as(&p.image, &seen, &set);
             for (size_t k = 0; k < p.nlines; k++)
                 if (feed(f, p.line[k], &err) < 0)
                     fail_msg("program %zu/%u, line %zu of %zu: %s", r, seed, k, p.nlines, err.what);
