@@ -308,7 +308,7 @@ static int make_parts(struct s12z_board *b, struct err *err)
     if (ret == 0)
         ret = intc_new(b, &b->intc);
     if (ret == 0)
-        ret = dbg_new(b, b->part, b->opt.pdoclk_full, &b->dbg);
+        ret = dbg_new(b, b->part, &b->opt.dbg, &b->dbg);
     if (ret == 0)
         ret = bdc_new(b, &b->bdc);
     if (ret < 0)

@@ -3,9 +3,11 @@
 #include <string.h>
 
 #include "probe/base/options.h"
+#include "probe/base/util.h"
 #include "targets/s12z/model/board_priv.h"
 
-#define OPTIONS_HELP "options: bus=HZ bdc=HZ serial=none|pty[:LINK]|file:PATH serial1=... flash=FILE secured pdoclk=half|full fault=KIND"
+#define OPTIONS_HELP "options: bus=HZ bdc=HZ serial=none|pty[:LINK]|file:PATH serial1=... flash=FILE secured pdoclk=half|full|full-inverted " \
+                     "fault=KIND, and other encodings of the trace"
 
 static int parse_hz(const char *name, const char *text, uint64_t *out, struct err *err)
 {
@@ -23,6 +25,33 @@ static int parse_fault(const char *text, struct board_options *o, struct err *er
     strcpy(o->fault, f.kind ? kinds[f.kind] : "");
     o->fault_at = f.n ? f.n : strstr(o->fault, "noise") ? 1000 : 0;
     return 0;
+}
+
+static bool other_encoding(struct s12z_dbg_variant *d, const char *name, const char *value)
+{
+    const struct { const char *name, *usual, *other; bool *is_other; } rows[] = {
+        { "first-edge", "bit", "none", &d->clock_first },
+        { "pthf", "6", "5", &d->short_pthf },
+        { "static-operand", "static", "indirect", &d->static_indirect },
+        { "software-exceptions", "traced", "silent", &d->silent_traps },
+        { "bit-branches", "traced", "silent", &d->silent_bits },
+        { "loop-branches", "traced", "silent", &d->silent_loops },
+        { "byte-order", "low-first", "high-first", &d->high_first },
+        { "stamp-from", "line", "flow", &d->stamps_from_flow },
+    };
+    for (size_t k = 0; k < ARRAY_LEN(rows); k++)
+        if (!strcmp(name, rows[k].name) && (!strcmp(value, rows[k].usual) || !strcmp(value, rows[k].other))) {
+            *rows[k].is_other = !strcmp(value, rows[k].other);
+            return true;
+        }
+    return false;
+}
+
+static bool clock_kind(struct s12z_dbg_variant *d, const char *value)
+{
+    d->clock_full = !strncmp(value, "full", 4);
+    d->clock_inverted = !strcmp(value, "full-inverted");
+    return d->clock_inverted || !strcmp(value, "full") || !strcmp(value, "half");
 }
 
 static int parse_one(void *ctx, const char *name, const char *value, struct err *err)
@@ -44,10 +73,8 @@ static int parse_one(void *ctx, const char *name, const char *value, struct err 
         o->secured = true;
         return 0;
     }
-    if (!strcmp(name, "pdoclk") && (!strcmp(value, "half") || !strcmp(value, "full"))) {
-        o->pdoclk_full = !strcmp(value, "full");
+    if ((!strcmp(name, "pdoclk") && clock_kind(&o->dbg, value)) || other_encoding(&o->dbg, name, value))
         return 0;
-    }
     return err_set(err, ERR_USAGE, OPTIONS_HELP, "unknown board option \"%s%s%s\"", name, *value ? "=" : "", value);
 }
 

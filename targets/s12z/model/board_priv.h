@@ -13,7 +13,7 @@ struct board_options {
     char serial[2][256];
     char flash[256];
     bool secured;
-    bool pdoclk_full;
+    struct s12z_dbg_variant dbg;
     char fault[32];
     uint64_t fault_at;
 };

@@ -253,7 +253,7 @@ void dbg_cof(struct s12z_dbg *d, enum cof_kind kind, bool taken, uint32_t pc, ui
     if (d->ending && !same_event(d, kind, vector))
         profile_finish(d);
     if (d->profiling)
-        profile_cof(d, kind, taken, dest, vector);
+        profile_cof(d, d->unusual ? profile_kind(d, kind, pc, vector) : kind, taken, dest, vector);
     else if (d->tracing)
         trace_cof(d, kind, taken, pc, dest);
 }
@@ -405,14 +405,16 @@ static void reset(void *ctx)
     dbg_watch(d);
 }
 
-int dbg_new(struct s12z_board *board, const struct s12z_part *part, bool pdoclk_full, struct s12z_dbg **out)
+int dbg_new(struct s12z_board *board, const struct s12z_part *part, const struct s12z_dbg_variant *variant, struct s12z_dbg **out)
 {
     struct s12z_dbg *d = calloc(1, sizeof *d);
     if (!d)
         return -ERR_NOMEM;
     d->board = board;
     d->part = part;
-    d->pdoclk_full = pdoclk_full;
+    d->variant = *variant;
+    d->unusual = variant->static_indirect || variant->silent_traps || variant->silent_bits || variant->silent_loops || variant->stamps_from_flow;
+    d->pdoclk = variant->clock_inverted;
     d->noise = 1;
     *out = d;
     return board_add_device(board, &(struct s12z_device){ BASE, LAST, read_reg, write_reg, d, next, advance, reset });

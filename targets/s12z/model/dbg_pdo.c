@@ -19,18 +19,23 @@ static void edge(struct s12z_dbg *d, uint64_t cycles)
     d->edges[d->edge_put++ % PDO_EDGES] = PDO_EDGE(to_ps(d, cycles), d->pdoclk, d->pdo);
 }
 
+static void clock_edges(struct s12z_dbg *d, uint64_t at)
+{
+    d->pdoclk ^= 1;
+    edge(d, at + BIT_CYCLES / 2);
+    if (d->variant.clock_full) {
+        d->pdoclk ^= 1;
+        edge(d, at + BIT_CYCLES - 1);
+    }
+}
+
 static void bit(struct s12z_dbg *d, uint64_t at, unsigned value)
 {
     if (value != d->pdo) {
         d->pdo = value;
         edge(d, at);
     }
-    d->pdoclk ^= 1;
-    edge(d, at + BIT_CYCLES / 2);
-    if (d->pdoclk_full) {
-        d->pdoclk ^= 1;
-        edge(d, at + BIT_CYCLES - 1);
-    }
+    clock_edges(d, at);
 }
 
 static bool flipped(struct s12z_dbg *d)
@@ -41,7 +46,7 @@ static bool flipped(struct s12z_dbg *d)
     return (d->noise >> 33) % (d->board->opt.fault_at ? d->board->opt.fault_at : 1) == 0;
 }
 
-static unsigned line_bits(const struct s12z_dbg *d) { return 8 * profile_line_bytes(d->line[d->sent % DBG_LINES]); }
+static unsigned line_bits(const struct s12z_dbg *d) { return 8 * profile_line_bytes(d, d->line[d->sent % DBG_LINES]); }
 
 /* Makes the edges of the line under way from bit `from` on, all at once, with their times. */
 static void make_edges(struct s12z_dbg *d, unsigned from)
@@ -62,10 +67,23 @@ static void begin(struct s12z_dbg *d, uint64_t at)
         make_edges(d, 0);
 }
 
+/* The first line after an idle time; a clock edge that comes before needs a time in which it can be seen to. */
+static void begin_after_idle(struct s12z_dbg *d, uint64_t at)
+{
+    enum { IDLE_CYCLES = 4 * BIT_CYCLES };
+    if (d->variant.clock_first) {
+        at = MAX(at, d->idle_since + IDLE_CYCLES);
+        if (d->capture)
+            clock_edges(d, at);
+        at += BIT_CYCLES;
+    }
+    begin(d, at);
+}
+
 void pdo_line_written(struct s12z_dbg *d)
 {
     if (!d->line_done_at && (d->reg[DBGTCRL] & TCRL_PDOE) && d->sent < d->written) {
-        begin(d, dbg_now(d) + 2);
+        begin_after_idle(d, dbg_now(d) + 2);
         board_replan(d->board);
     }
 }
@@ -77,6 +95,7 @@ void pdo_advance(struct s12z_dbg *d, uint64_t now)
     while (d->line_done_at && d->line_done_at <= now) {
         uint64_t at = d->line_done_at;
         d->line_done_at = 0;
+        d->idle_since = at;
         d->sent++;
         if (d->sent < d->written)
             begin(d, at);

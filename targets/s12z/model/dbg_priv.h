@@ -20,7 +20,6 @@ enum dbg_state { STATE0, STATE1, STATE2, STATE3, FINAL };
 
 /* What no document settles; the defaults follow reference/s12z.md 8 (docs/unverified.md has the bench tests). */
 enum {
-    DBG_PTHF_BYTES = 6,
     DBG_PDOE_OFF_KEEPS_PENDING = 1, /* nothing is ever sent without PDOE, so 64 lines end a session */
     DBG_HALTED_ADDS_NOTHING = 1
 };
@@ -39,7 +38,9 @@ struct s12z_dbg {
     bool half;             /* and the lower half of the next one */
     uint64_t read_next;    /* half-word position for readout: 4 a line */
     bool readable;         /* DBGTB was unlocked */
+    struct s12z_dbg_variant variant;
     /* profiling */
+    bool unusual;          /* by variant, changes of flow are not what they usually are */
     bool profiling, need_start;
     bool in_access;        /* a data access is being looked at: a change of flow of the same instruction may follow */
     bool ending;           /* disarmed by that access: the last line waits for the end of the instruction */
@@ -59,9 +60,10 @@ struct s12z_dbg {
     uint64_t pure;         /* that line */
     bool eev;              /* level of the pin DBGEEV */
     /* PDO */
-    bool pdoclk_full, capture;
+    bool capture;
     uint64_t sent;         /* lines sent, of `written` */
     uint64_t line_began_at;
+    uint64_t idle_since;   /* core cycles at which the last line was out */
     uint64_t line_done_at; /* core cycles at which the line under way is out; 0: none under way */
     uint64_t bits_sent;
     unsigned pdo, pdoclk;  /* levels */
@@ -103,7 +105,7 @@ void profile_pc(struct s12z_dbg *d, uint32_t pc);          /* first instruction:
 static inline bool profile_branch(struct s12z_dbg *d, bool taken)
 {
     enum { ROOM = 0x40000000 };
-    if (!d->profiling || d->ending || d->need_start || d->direct & ROOM || dbg_now(d) - d->stamp_from >= 2 * TS_OVERFLOW_BUS)
+    if (!d->profiling || d->unusual || d->ending || d->need_start || d->direct & ROOM || dbg_now(d) - d->stamp_from >= 2 * TS_OVERFLOW_BUS)
         return false;
     d->direct = d->direct << 1 | taken;
     return true;
@@ -113,7 +115,9 @@ void profile_end(struct s12z_dbg *d);                      /* TERM, at once or w
 void profile_finish(struct s12z_dbg *d);                   /* the instruction is over: a last line that waited is made */
 uint64_t profile_next(const struct s12z_dbg *d);           /* when the timestamp overflows */
 void profile_advance(struct s12z_dbg *d, uint64_t now);
-unsigned profile_line_bytes(uint64_t line);                /* sent on the wire */
+unsigned profile_line_bytes(const struct s12z_dbg *d, uint64_t line); /* sent on the wire */
+/* What the variant makes of a change of flow: COF_STATIC, if it leaves nothing. */
+enum cof_kind profile_kind(const struct s12z_dbg *d, enum cof_kind kind, uint32_t pc, unsigned vector);
 
 /* dbg_pdo.c */
 void pdo_line_written(struct s12z_dbg *d);

@@ -4,13 +4,34 @@
 enum { INFO_PTS = 0, INFO_PTIB = 1, INFO_PTHF = 2, INFO_PTVB = 3, INFO_PTW = 7, INFO_TSOVF = 0x40, INFO_TBOVF = 0x20, INFO_TERM = 0x10 };
 static const uint32_t NO_BRANCHES = 1, FULL = 0x80000000;
 
-unsigned profile_line_bytes(uint64_t line)
+unsigned profile_line_bytes(const struct s12z_dbg *d, uint64_t line)
 {
     switch (line & 0x0F) {
     case INFO_PTS: return 4;
-    case INFO_PTHF: return DBG_PTHF_BYTES;
+    case INFO_PTHF: return d->variant.short_pthf ? 5 : 6;
     default: return 8;
     }
+}
+
+/* Fields of several bytes, their lowest in the lowest byte of the line or the other way round. */
+static uint64_t in_order(const struct s12z_dbg *d, uint32_t v, unsigned bytes)
+{
+    return d->variant.high_first ? __builtin_bswap32(v) >> (8 * (4 - bytes)) : v;
+}
+
+enum cof_kind profile_kind(const struct s12z_dbg *d, enum cof_kind kind, uint32_t pc, unsigned vector)
+{
+    const struct s12z_dbg_variant *v = &d->variant;
+    const struct cpu_page *page = d->board->cpu.page[pc >> BUS_PAGE_BITS];
+    const struct s12z_insn *i = page ? &page->insn[pc & ((1u << BUS_PAGE_BITS) - 1)].i : NULL;
+    bool is_bit = i && (i->op == S12Z_OP_BRSET || i->op == S12Z_OP_BRCLR), is_loop = i && (i->op == S12Z_OP_DB || i->op == S12Z_OP_TB);
+    if (kind == COF_BRANCH && ((is_bit && v->silent_bits) || (is_loop && v->silent_loops)))
+        return COF_STATIC;
+    if (kind == COF_VECTOR && v->silent_traps && vector >= VEC_SPARE && vector <= VEC_SYS)
+        return COF_STATIC;
+    if (kind == COF_STATIC && v->static_indirect && i && i->general)
+        return COF_INDIRECT;
+    return kind;
 }
 
 /* Writes a line made at core cycle `at`; the one that makes 64 pending is the last. */
@@ -36,7 +57,7 @@ static void entry(struct s12z_dbg *d, unsigned info, uint64_t upper, uint64_t at
 /* Stamps are bus clocks since the last line and lie above the vector byte. */
 static uint64_t stamped(const struct s12z_dbg *d, uint64_t at, unsigned vector_byte)
 {
-    return (uint64_t)(uint16_t)((at - d->stamp_from) / 2) << 8 | vector_byte;
+    return in_order(d, (uint16_t)((at - d->stamp_from) / 2), 2) << 8 | vector_byte;
 }
 
 void profile_start(struct s12z_dbg *d)
@@ -49,7 +70,7 @@ void profile_start(struct s12z_dbg *d)
 void profile_pc(struct s12z_dbg *d, uint32_t pc)
 {
     d->need_start = false;
-    entry(d, INFO_PTS, pc, dbg_now(d));
+    entry(d, INFO_PTS, in_order(d, pc, 3), dbg_now(d));
 }
 
 /* The last line, in the format of the change of flow that came in the same cycle, or the plain one. */
@@ -85,6 +106,7 @@ void profile_cof(struct s12z_dbg *d, enum cof_kind kind, bool taken, uint32_t de
     switch (kind) {
     case COF_BRANCH:
         if (!field_full(d, taken)) {
+            d->stamp_from = d->variant.stamps_from_flow ? now : d->stamp_from;
             profile_finish(d);
             return;
         }
@@ -92,7 +114,7 @@ void profile_cof(struct s12z_dbg *d, enum cof_kind kind, bool taken, uint32_t de
         break;
     case COF_INDIRECT:
         info = INFO_PTIB;
-        upper = dest;
+        upper = in_order(d, dest, 3);
         break;
     case COF_VECTOR: /* the vector's place: address bits 8:1, so number n is 0xFE - 2n */
         info = INFO_PTVB;

@@ -84,7 +84,19 @@ void dbg_cof(struct s12z_dbg *d, enum cof_kind kind, bool taken, uint32_t pc, ui
 void dbg_exec(struct s12z_dbg *d, uint32_t pc);                   /* before each instruction, when watch_exec */
 void dbg_data(struct s12z_dbg *d, uint32_t addr, unsigned size, bool write, uint32_t v); /* when watch_data */
 uint64_t dbg_readout_long(struct s12z_dbg *d);                    /* READ_DBGTB: the next 32 bits */
-int dbg_new(struct s12z_board *board, const struct s12z_part *part, bool pdoclk_full, struct s12z_dbg **out); /* registers 0x0100-0x0147 */
+/* What silicon may do otherwise than the defaults of reference/s12z.md 8 have it: board options, so that streams of every kind can be made. */
+struct s12z_dbg_variant {
+    bool clock_full;       /* a whole cycle of PDOCLK for each bit */
+    bool clock_inverted;   /* PDOCLK idles high */
+    bool clock_first;      /* an edge that samples nothing begins what is sent after an idle time */
+    bool short_pthf;       /* five bytes */
+    bool static_indirect;  /* JMP and JSR with a static general operand make a PTIB */
+    bool silent_traps, silent_bits, silent_loops; /* SWI, SYS, TRAP, SPARE; BRSET, BRCLR; DBcc, TBcc leave nothing */
+    bool high_first;       /* of addresses and stamps */
+    bool stamps_from_flow; /* the time restarts at every change of flow, not at lines alone */
+};
+int dbg_new(struct s12z_board *board, const struct s12z_part *part, const struct s12z_dbg_variant *variant,
+            struct s12z_dbg **out); /* registers 0x0100-0x0147 */
 void dbg_free(struct s12z_dbg *d);
 /* PDO pins. */
 int dbg_pdo_capture(struct s12z_dbg *d, bool on);
