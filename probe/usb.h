@@ -1,9 +1,11 @@
 /* USB for the adapter drivers: finding devices, opening one interface, transfers with a deadline and as many of them in
- * flight as a driver wants. The only file beside the drivers of libftdi1 and hidapi that knows libusb.
+ * flight as a driver wants. The only part beside the drivers of libftdi1 and hidapi that knows libusb.
+ * One struct usb is used by one thread at a time; different ones share nothing.
  *
  * Errors, everywhere below: -ERR_USB the device is gone or its transport failed (err says how: unplugged, held by another
  * program, no permission and which udev rule helps), -ERR_TIMEOUT a deadline passed (the transfer is then cancelled and
- * its buffer free again), -ERR_PROTOCOL the endpoint stalled; the halt has been cleared.
+ * its buffer free again), -ERR_PROTOCOL the endpoint stalled, and the halt has been cleared: what else was in flight on it ends the
+ * same way; or more came than was asked for.
  * Source for the meaning of libusb's results: reference/adapters.md 4.2. */
 #ifndef PROBE_USB_H
 #define PROBE_USB_H
@@ -24,6 +26,7 @@ enum usb_speed { USB_SPEED_UNKNOWN, USB_LOW, USB_FULL, USB_HIGH, USB_SUPER };
 struct usb_interface {
     uint8_t number, cls, subclass, protocol;
     uint8_t string;      /* index of its name, 0 none; usb_string() reads it */
+    char label[64];      /* its name as sysfs has it, "" if that is not known without opening */
     struct usb_endpoint {
         uint8_t address; /* bit 7: IN */
         uint8_t type;    /* 0 control, 1 isochronous, 2 bulk, 3 interrupt */
@@ -48,7 +51,8 @@ struct usb_info {
  * out   at most cap rows; returns how many there are in all (may be more than cap). */
 int usb_list(const struct usb_id *ids, struct usb_info *out, size_t cap, struct err *err);
 
-/* usb_check - whether this device could be opened now: 0, or the failure that usb_open() would give. Leaves the device as it was. */
+/* usb_check - whether this device could be opened now: 0, or the failure that usb_open() would give
+ * Leaves the device as it was; a kernel driver stays bound. */
 int usb_check(const struct usb_info *dev, uint8_t interface, struct err *err);
 
 /* usb_open - opens a device found by usb_list() and claims one interface
@@ -65,7 +69,9 @@ int usb_string(struct usb *u, uint8_t index, char *buf, size_t cap, struct err *
 int usb_control(struct usb *u, uint8_t type, uint8_t request, uint16_t value, uint16_t index, uint8_t *buf, size_t len,
                 unsigned timeout_ms, struct err *err);
 
-/* usb_bulk - one transfer on a bulk or interrupt endpoint, waited for. Returns bytes moved; a read may be short. */
+/* usb_bulk - one transfer on a bulk or interrupt endpoint, waited for. Returns bytes moved; a read may be short: it ends
+ * with a short packet, or at its deadline if anything had come by then (an answer of whole packets need not be followed by an
+ * empty one). -ERR_TIMEOUT of a write: part of it may have been taken. */
 int usb_bulk(struct usb *u, uint8_t ep, uint8_t *buf, size_t len, unsigned timeout_ms, struct err *err);
 
 /* Many in flight: slots are numbered by the caller; a slot holds one transfer at a time. Transfers on one endpoint
@@ -73,7 +79,8 @@ int usb_bulk(struct usb *u, uint8_t ep, uint8_t *buf, size_t len, unsigned timeo
 enum { USB_SLOTS = 64 };
 /* buf belongs to the transfer until usb_wait() or usb_cancel_all() has returned. slot must be free. */
 int usb_submit(struct usb *u, unsigned slot, uint8_t ep, uint8_t *buf, size_t len, struct err *err);
-/* Waits for one; the slot is free afterwards, whatever the result. Returns bytes moved. */
+/* Waits for one; the slot is free afterwards, whatever the result. Returns bytes moved, as usb_bulk(); 0 ms looks only
+ * whether it is there. A deadline that passes cancels this transfer, not those behind it. */
 int usb_wait(struct usb *u, unsigned slot, unsigned timeout_ms, struct err *err);
 void usb_cancel_all(struct usb *u); /* returns when every slot is free */
 
