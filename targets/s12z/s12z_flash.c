@@ -30,6 +30,7 @@ struct s12z_flash {
     struct area area[2]; /* flash, EEPROM */
     bool ready;          /* the divider is set */
     bool was_fast;
+    bool config_erased;  /* the sector of vectors and security byte was, or may have been */
     uint64_t programmed, shown;
 };
 
@@ -166,10 +167,18 @@ static bool blank(struct s12z_target *t, const struct area *a, uint32_t sector)
     return true;
 }
 
+/* What an earlier download that was broken off had for this sector counts no more. */
+static void renew_sector(struct area *a, uint32_t sector)
+{
+    a->erased[sector] = 1;
+    memset(a->data + sector * a->sector, 0xFF, a->sector);
+    memset(a->set + sector * a->sector, 0, a->sector);
+    memset(a->done + sector * a->sector / a->unit, 0, MAX(a->sector / a->unit, 1u));
+}
+
 static int erase_sector(struct s12z_target *t, struct area *a, uint32_t sector, struct err *err)
 {
     uint32_t addr = a->start + sector * a->sector;
-    a->erased[sector] = 1;
     return blank(t, a, sector) ? 0 : command(t, a->erase, addr, NULL, 0, "erase", err);
 }
 
@@ -210,10 +219,27 @@ static int program_range(struct s12z_target *t, struct area *a, uint32_t from, u
 
 /* ---- how it ends ---- */
 
+/* What a failed download leaves, for people. */
+static void describe_rest(struct s12z_target *t)
+{
+    unsigned sectors = 0;
+    for (size_t k = 0; k < ARRAY_LEN(t->flash->area); k++)
+        for (uint32_t s = 0; s < t->flash->area[k].bytes / t->flash->area[k].sector; s++)
+            sectors += t->flash->area[k].erased[s];
+    const struct area *a = &t->flash->area[0];
+    snprintf(t->flash_left, sizeof t->flash_left, "%u sectors were given up for it, %llu bytes of them are programmed, nothing is verified; security byte %s", sectors,
+             (unsigned long long)t->flash->programmed,
+             !a->erased[(CONFIG_SECTOR - a->start) / a->sector] || !t->flash->config_erased ? "and vectors are as before"
+             : a->done[(CONFIG_PHRASE - a->start) / a->unit] ? "is programmed" : "IS ERASED: the part is secured at its next reset");
+}
+
 static int finish(struct s12z_target *t, int ret, struct err *err)
 {
     struct err own = { .code = ERR_OK };
     bool slow = t->flash && !t->flash->was_fast && !t->opt.fast_clock;
+    t->flash_left[0] = 0;
+    if (ret < 0 && t->flash)
+        describe_rest(t);
     s12z_flash_close(t);
     int back = slow && t->state == TARGET_HALTED ? s12z_clock_source(t, false, ret < 0 ? &own : err) : 0;
     if (ret < 0 && err) {
@@ -221,6 +247,15 @@ static int finish(struct s12z_target *t, int ret, struct err *err)
         log_msg(t->probe->log, LOG_TARGET, "%s: %s", t->probe->name, err->what);
     }
     return ret < 0 ? s12z_lost(t, ret) : back;
+}
+
+bool s12z_flash_broken_off(struct s12z_target *t, const char *by)
+{
+    struct err why = { .code = ERR_OK };
+    bool fast_left = t->flash && t->state != TARGET_HALTED && !t->flash->was_fast && !t->opt.fast_clock;
+    if (t->flash)
+        finish(t, err_set(&why, ERR_CANCELLED, "load again", "it was broken off by %s", by), &why);
+    return fast_left;
 }
 
 static int begin(struct s12z_target *t, struct err *err)
@@ -248,9 +283,8 @@ int s12z_flash_erase(struct target *target, uint64_t addr, uint64_t len, struct 
     if (ret < 0)
         a = NULL; /* finish() has given the areas back */
     for (uint64_t s = a ? (addr - a->start) / a->sector : 0, n = a ? len / a->sector : 0; ret == 0 && n > 0; s++, n--) {
-        if (is_config(a, (uint32_t)s))
-            a->erased[s] = 1; /* at the end */
-        else if ((ret = erase_sector(t, a, (uint32_t)s, &why)) < 0)
+        renew_sector(a, (uint32_t)s);
+        if (!is_config(a, (uint32_t)s) && (ret = erase_sector(t, a, (uint32_t)s, &why)) < 0) /* that one at the end */
             ret = finish(t, ret, &why);
     }
     if (ret < 0 && err)
@@ -305,6 +339,7 @@ static int write_config(struct s12z_target *t, struct err *err)
         a->data[byte] = UNSECURED;
         a->set[byte] = 1;
     }
+    t->flash->config_erased = true;
     int ret = erase_sector(t, a, sector, err);
     return ret < 0 ? ret : program_unit(t, a, (CONFIG_PHRASE - a->start) / a->unit, err);
 }

@@ -203,9 +203,9 @@ static int cmd_flash(void *ctx, int argc, char **argv, const struct text_sink *o
                 t->chip->eeprom_end);
     sink_printf(out, "a program that would lock the part (security byte FFFE0F) is %s\n", t->opt.allow_security_byte ? "WRITTEN" : "refused");
     if (t->flash)
-        sink_printf(out, "a download is under way\n");
+        sink_printf(out, "a download is under way: `load` begins anew, letting the program run or a reset ends it as it is\n");
     if (t->flash_failure.code != ERR_OK)
-        sink_printf(out, "the last download failed: %s\n  %s\n", t->flash_failure.what, t->flash_failure.hint);
+        sink_printf(out, "the last download failed: %s\n  %s\n%s%s", t->flash_failure.what, t->flash_failure.hint, t->flash_left, t->flash_left[0] ? "\n" : "");
     return 0;
 }
 

@@ -127,6 +127,7 @@ struct s12z_target {
 
     struct s12z_flash *flash; /* a download under way; NULL none */
     struct err flash_failure; /* how the last one failed; code ERR_OK: it did not */
+    char flash_left[160];     /* and what it left; "" none */
 };
 #define S12Z_NONE 0xFFFFFFFFu
 
@@ -229,6 +230,9 @@ int s12z_flash_erase(struct target *t, uint64_t addr, uint64_t len, struct err *
 int s12z_flash_write(struct target *t, uint64_t addr, const uint8_t *buf, size_t len, struct err *err);
 int s12z_flash_done(struct target *t, struct err *err);
 void s12z_flash_close(struct s12z_target *t);
+/* A download that never came to its end, because the program is about to run, to be reset, or left: it is over, as after a failure.
+ * True if the part may still have the fast clock of the download, because it could not be asked. */
+bool s12z_flash_broken_off(struct s12z_target *t, const char *by);
 
 /* A secured or open part, attached or not, is brought to where ERASE_FLASH can be sent: reset, link up. */
 int s12z_mass_erase_begin(struct s12z_target *t, struct err *err);

@@ -276,6 +276,7 @@ int s12z_resume(struct target *target, const struct resume *how, struct err *err
     uint32_t pc;
     if (!s12z_is_halted(t, err, "resume"))
         return t->secured ? -ERR_SECURED : t->state == TARGET_GONE ? -ERR_NO_TARGET : -ERR_STATE;
+    s12z_flash_broken_off(t, "letting the program run");
     int ret = how->set_pc ? s12z_set_reg(t, S12Z_REG_PC, (uint32_t)how->pc & S12Z_ADDRESS, err) : 0;
     if (ret < 0)
         return ret;

@@ -79,9 +79,10 @@ int s12z_attach(struct target *target, struct err *err)
     struct s12z_target *t = s12z_of(target);
     log_msg(t->probe->log, LOG_TARGET, "%s: attach", t->probe->name);
     s12z_forget_halt(t);
+    t->state = TARGET_DETACHED;
+    bool fast_left = s12z_flash_broken_off(t, "the loss of the board");
     t->secured = t->was_reset = t->reset_while_halted = t->reset_stop = t->armed = t->have_valid = t->part_known = false;
     t->control = 0;
-    t->state = TARGET_DETACHED;
     int ret = s12z_connect(t, err);
     if (ret < 0)
         return ret;
@@ -89,8 +90,12 @@ int s12z_attach(struct target *target, struct err *err)
         return secured(t, err);
     t->attach_control = t->csr & (CSR_BIT(ENBDC) | CSR_BIT(BDCCIS) | CSR_BIT(STEAL) | CSR_BIT(CLKSW));
     ret = enable(t, err);
+    if (ret == 0 && fast_left && CSR(t, CLKSW))
+        ret = s12z_clock_source(t, false, err);
     if (ret < 0)
         return ret;
+    if (fast_left)
+        t->attach_control &= (uint16_t)~CSR_BIT(CLKSW);
     t->state = CSR(t, BDMACT) ? TARGET_HALTED : TARGET_RUNNING;
     struct err why = { .code = ERR_OK };
     ret = s12z_identify(t, &why);
@@ -194,6 +199,7 @@ static int op_reset(struct target *target, enum reset_mode mode, struct err *err
     log_msg(t->probe->log, LOG_TARGET, "%s: reset %s", t->probe->name, mode == RESET_HALT ? "halt" : "run");
     if (t->state == TARGET_DETACHED || t->secured)
         return s12z_is_halted(t, err, "reset") ? 0 : t->secured ? -ERR_SECURED : -ERR_STATE;
+    s12z_flash_broken_off(t, "a reset");
     int ret = reset_to(t, mode == RESET_HALT || breaks, err);
     for (size_t k = 0; ret == 0 && k < t->npatches; k++)
         t->patch[k].in_memory = false; /* RAM keeps them, but a power-on reset does not */
@@ -251,6 +257,7 @@ static int op_detach(struct target *target, struct err *err)
     log_msg(t->probe->log, LOG_TARGET, "%s: detach", t->probe->name);
     if (t->state == TARGET_DETACHED || t->state == TARGET_GONE)
         return 0;
+    s12z_flash_broken_off(t, "detaching");
     int ret = t->has_profile && t->ops.trace ? t->ops.trace->disarm(target, err) : 0;
     if (ret == 0 && t->state == TARGET_RUNNING && t->range_hi > t->range_lo)
         ret = s12z_halt_now(t, err); /* stepped from here */

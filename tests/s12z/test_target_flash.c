@@ -30,6 +30,26 @@ static void holds(struct board *b, uint32_t addr, const uint8_t *want, size_t n)
     assert_memory_equal(got, want, n);
 }
 
+/* ---- what monitor commands print ---- */
+
+static void sink(void *ctx, const char *text, size_t n) { fwrite(text, 1, n, ctx); }
+
+/* What a monitor command prints. */
+static char *text_of(struct board *b, int argc, char **argv, int *ret)
+{
+    static char text[2000];
+    FILE *f = fmemopen(text, sizeof text, "w");
+    struct text_sink out = { sink, f };
+    for (const struct monitor_command *c = b->ops->monitor; c->name; c++)
+        if (!strcmp(c->name, argv[0]))
+            *ret = c->run(b->t, argc, argv, &out, &b->err);
+    fputc(0, f);
+    fclose(f);
+    return text;
+}
+
+/* ---- downloads ---- */
+
 static void flash__pieces_of_any_size__are_what_was_written(void **state)
 {
     static const size_t sizes[] = { 1, 7, 8, 9, 100, 3, 511, 1024 };
@@ -161,23 +181,77 @@ static void clock__after_a_download__is_what_it_was(void **state)
     board_close(b);
 }
 
-/* ---- secured parts ---- */
+/* ---- downloads that do not end ---- */
 
-static void sink(void *ctx, const char *text, size_t n) { fwrite(text, 1, n, ctx); }
-
-/* What a monitor command prints. */
-static char *text_of(struct board *b, int argc, char **argv, int *ret)
+static int run_on(struct board *b)
 {
-    static char text[2000];
-    FILE *f = fmemopen(text, sizeof text, "w");
-    struct text_sink out = { sink, f };
-    for (const struct monitor_command *c = b->ops->monitor; c->name; c++)
-        if (!strcmp(c->name, argv[0]))
-            *ret = c->run(b->t, argc, argv, &out, &b->err);
-    fputc(0, f);
-    fclose(f);
-    return text;
+    set_mem(b, CODE, "\x20\x00", 2); /* BRA to itself */
+    set_reg(b, R_P, CODE);
+    return b->ops->resume(b->t, &(struct resume){ .kind = RESUME_CONTINUE }, &b->err);
 }
+static int reset_it(struct board *b) { return b->ops->reset(b->t, RESET_HALT, &b->err); }
+static int leave_it(struct board *b) { return b->ops->detach(b->t, &b->err); }
+static int attach_again(struct board *b) { return b->ops->attach(b->t, &b->err); }
+
+/* A debugger that was interrupted in its download begins again: nothing of the first one is in the way. */
+static void download__begun_again__is_the_second_one_only(void **state)
+{
+    (void)state;
+    struct board *b = start("s12zvml128");
+    uint8_t first[1024], second[1024];
+    fill(first, sizeof first, 5);
+    fill(second, sizeof second, 6);
+    for (int same = 0; same < 2; same++) {
+        MUST(b, erase(b, FLASH, 1024));
+        MUST(b, put(b, FLASH, first, 1021));
+        MUST(b, erase(b, FLASH, 1024));
+        MUST(b, put(b, FLASH, same ? first : second, 900));
+        MUST(b, done(b));
+        holds(b, FLASH, same ? first : second, 900);
+        for (uint32_t at = 900; at < 1024; at++)
+            assert_int_equal(get8(b, FLASH + at), 0xFF);
+    }
+    board_close(b);
+}
+
+static void download__broken_off__is_over_and_told(void **state)
+{
+    static const struct { const char *by; int (*run)(struct board *b); } rows[] = {
+        { "letting the program run", run_on }, { "a reset", reset_it }, { "detaching", leave_it }, { "the loss of the board", attach_again } };
+    (void)state;
+    for (size_t k = 0; k < ARRAY_LEN(rows); k++) {
+        struct board *b = start("s12zvml128");
+        uint8_t data[1024];
+        int ret = 1;
+        fill(data, sizeof data, 7);
+        print_message("  %s\n", rows[k].by);
+        uint32_t slow = s12z_of(b->t)->hz;
+        MUST(b, erase(b, FLASH, 1024));
+        MUST(b, erase(b, LAST_SECTOR, 512));
+        MUST(b, put(b, FLASH, data, 700));
+        assert_non_null(strstr(text_of(b, 1, (char *[]){ "flash" }, &ret), "under way"));
+        MUST(b, rows[k].run(b));
+        const char *text = text_of(b, 1, (char *[]){ "flash" }, &ret);
+        assert_non_null(strstr(text, rows[k].by));
+        assert_non_null(strstr(text, "3 sectors were given up for it, 696 bytes of them are programmed, nothing is verified; security byte and vectors are as before"));
+        if (b->ops->state(b->t) == TARGET_DETACHED)
+            MUST(b, b->ops->attach(b->t, &b->err));
+        assert_int_equal(s12z_of(b->t)->hz, slow);
+        if (b->ops->state(b->t) == TARGET_RUNNING)
+            halt(b);
+        assert_int_equal(get8(b, SECURITY), 0xFE);
+        holds(b, FLASH, data, 696);
+        says(b, put(b, FLASH, data, 8), -ERR_STATE, "not erased");
+        MUST(b, erase(b, FLASH, 1024));
+        MUST(b, put(b, FLASH, data, 1024));
+        MUST(b, done(b));
+        holds(b, FLASH, data, 1024);
+        assert_null(strstr(text_of(b, 1, (char *[]){ "flash" }, &ret), "failed"));
+        board_close(b);
+    }
+}
+
+/* ---- secured parts ---- */
 
 static void unsecure__confirmed__erases_and_opens(void **state)
 {
@@ -210,6 +284,8 @@ int main(void)
         cmocka_unit_test(requests__that_make_no_sense__are_refused),
         cmocka_unit_test(flash__that_does_not_take_it__says_where),
         cmocka_unit_test(clock__after_a_download__is_what_it_was),
+        cmocka_unit_test(download__begun_again__is_the_second_one_only),
+        cmocka_unit_test(download__broken_off__is_over_and_told),
         cmocka_unit_test(unsecure__confirmed__erases_and_opens),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
