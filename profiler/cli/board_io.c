@@ -5,7 +5,7 @@
 
 #include "probe/base/util.h"
 
-enum { BLOCK = 4096, HALT_TRIES = 1000 };
+enum { BLOCK = 4096, FLASH_PIECE = 512, HALT_TRIES = 1000 };
 static const uint64_t halt_poll_ns = 2000000;
 
 static bool has_contents(const struct image_section *s) { return s->data && s->size; }
@@ -15,6 +15,26 @@ static int check_cancelled(const struct board_io *io, struct err *err)
     if (io && io->cancelled && io->cancelled(io->ctx))
         return err_set(err, ERR_CANCELLED, "", "given up on request");
     return 0;
+}
+
+/* What is loaded, stage by stage. */
+struct loading {
+    const struct board_io *io;
+    struct load_progress at;
+};
+
+static void stage(struct loading *l, enum load_stage which, uint64_t total)
+{
+    l->at = (struct load_progress){ .stage = which, .total = total };
+    if (l->io && l->io->progress)
+        progress_tell(l->io->progress, &l->at);
+}
+
+static void advance(struct loading *l, uint64_t bytes)
+{
+    l->at.done += bytes;
+    if (l->io && l->io->progress)
+        progress_tell(l->io->progress, &l->at);
 }
 
 /* ---- flash ---- */
@@ -41,46 +61,86 @@ static bool erased_before(const struct image *im, size_t before, uint64_t block,
     return false;
 }
 
-static int erase_section(struct target *t, const struct image *im, size_t which, const struct memory_region *flash, struct err *err)
+static uint64_t first_block(const struct image_section *s, const struct memory_region *flash)
+{
+    return s->addr - (s->addr - flash->start) % flash->flash_block;
+}
+
+/* Of all sections in flash (or all elsewhere): bytes, and bytes of the blocks they lie in. */
+static uint64_t count_bytes(struct target *t, const struct image *im, bool in_flash, uint64_t *in_blocks)
+{
+    uint64_t bytes = 0;
+    *in_blocks = 0;
+    for (size_t i = 0; i < im->nsections; i++) {
+        const struct image_section *s = &im->sections[i];
+        const struct memory_region *flash = has_contents(s) ? flash_of(t, s) : NULL;
+        if (!has_contents(s) || !flash != !in_flash)
+            continue;
+        bytes += s->size;
+        for (uint64_t block = flash ? first_block(s, flash) : s->addr + s->size; block < s->addr + s->size; block += flash->flash_block)
+            *in_blocks += erased_before(im, i, block, flash->flash_block) ? 0 : flash->flash_block;
+    }
+    return bytes;
+}
+
+static int erase_section(struct target *t, const struct image *im, size_t which, const struct memory_region *flash, struct loading *l, struct err *err)
 {
     const struct image_section *s = &im->sections[which];
     uint32_t size = flash->flash_block;
     int ret = 0;
-    for (uint64_t block = s->addr - (s->addr - flash->start) % size; ret >= 0 && block < s->addr + s->size; block += size)
-        if (!erased_before(im, which, block, size))
-            ret = t->ops->flash_erase(t, block, size, err);
+    for (uint64_t block = first_block(s, flash); ret >= 0 && block < s->addr + s->size; block += size)
+        if (!erased_before(im, which, block, size)) {
+            ret = check_cancelled(l->io, err);
+            if (ret == 0)
+                ret = t->ops->flash_erase(t, block, size, err);
+            advance(l, size);
+        }
+    return ret;
+}
+
+static int write_section(struct target *t, const struct image_section *s, struct loading *l, struct err *err)
+{
+    int ret = 0;
+    for (uint64_t at = 0; ret >= 0 && at < s->size; at += FLASH_PIECE) {
+        uint64_t n = MIN(s->size - at, FLASH_PIECE);
+        ret = check_cancelled(l->io, err);
+        if (ret == 0)
+            ret = t->ops->flash_write(t, s->addr + at, s->data + at, n, err);
+        advance(l, n);
+    }
     return ret;
 }
 
 /* All blocks first, then all contents; the driver verifies. */
-static int load_flash(struct target *t, const struct image *im, const struct board_io *io, struct err *err)
+static int load_flash(struct target *t, const struct image *im, struct loading *l, struct err *err)
 {
+    uint64_t in_blocks, bytes = count_bytes(t, im, true, &in_blocks);
     int ret = 0;
-    bool any = false;
-    for (int round = 0; round < 2; round++)
+    for (int round = 0; bytes && round < 2; round++) {
+        stage(l, round ? LOAD_WRITE : LOAD_ERASE, round ? bytes : in_blocks);
         for (size_t i = 0; ret >= 0 && i < im->nsections; i++) {
             const struct image_section *s = &im->sections[i];
             const struct memory_region *flash = has_contents(s) ? flash_of(t, s) : NULL;
             if (!flash)
                 continue;
-            any = true;
-            ret = check_cancelled(io, err);
-            if (ret == 0 && round == 0)
-                ret = erase_section(t, im, i, flash, err);
-            for (uint64_t at = 0; ret >= 0 && round == 1 && at < s->size; at += BLOCK)
-                ret = t->ops->flash_write(t, s->addr + at, s->data + at, MIN(s->size - at, BLOCK), err);
+            ret = round ? write_section(t, s, l, err) : erase_section(t, im, i, flash, l, err);
             if (ret < 0)
                 err_prefix(err, ret, s->name);
         }
-    return ret < 0 || !any ? ret : t->ops->flash_done(t, err);
+    }
+    if (ret < 0 || !bytes)
+        return ret;
+    stage(l, LOAD_VERIFY, bytes);
+    return t->ops->flash_done(t, err);
 }
 
-static int load_section(struct target *t, const struct image_section *s, const struct board_io *io, struct err *err)
+/* Written and read back, block by block. */
+static int load_section(struct target *t, const struct image_section *s, struct loading *l, struct err *err)
 {
     uint8_t back[BLOCK];
     for (uint64_t at = 0; at < s->size; at += BLOCK) {
         size_t n = MIN(s->size - at, BLOCK);
-        int ret = check_cancelled(io, err);
+        int ret = check_cancelled(l->io, err);
         if (ret == 0)
             ret = t->ops->write_mem(t, s->addr + at, 0, s->data + at, n, err);
         if (ret >= 0)
@@ -92,6 +152,7 @@ static int load_section(struct target *t, const struct image_section *s, const s
                 return err_set(err, ERR_FAULT, "is there RAM at this address on this board? check the link address",
                                "%s: 0x%08llx reads back %02x after writing %02x", s->name,
                                (unsigned long long)(s->addr + at + i), back[i], s->data[at + i]);
+        advance(l, n);
     }
     return 0;
 }
@@ -107,15 +168,18 @@ static int set_pc(struct target *t, uint64_t pc, struct err *err)
 
 int board_load(struct target *t, const struct image *im, const struct board_io *io, uint64_t *loaded, struct err *err)
 {
-    uint64_t bytes = 0;
+    struct loading l = { .io = io };
+    uint64_t bytes = 0, blocks, elsewhere = count_bytes(t, im, false, &blocks);
     int ret = t->ops->reset(t, RESET_HALT, err);
     if (ret >= 0)
-        ret = load_flash(t, im, io, err);
+        ret = load_flash(t, im, &l, err);
+    if (ret >= 0 && elsewhere)
+        stage(&l, LOAD_WRITE, elsewhere);
     for (size_t i = 0; ret >= 0 && i < im->nsections; i++) {
         if (!has_contents(&im->sections[i]))
             continue;
         if (!flash_of(t, &im->sections[i]))
-            ret = load_section(t, &im->sections[i], io, err);
+            ret = load_section(t, &im->sections[i], &l, err);
         bytes += im->sections[i].size;
     }
     if (ret >= 0)

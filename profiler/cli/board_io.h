@@ -6,11 +6,13 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "profiler/cli/progress.h"
 #include "targets/target.h"
 
 struct board_io {
     bool (*cancelled)(void *ctx); /* asked between blocks; NULL: never */
     void *ctx;
+    struct progress *progress;    /* told how far board_load() is; may be NULL */
 };
 
 /* board_load - reset and halt, write every section that has contents (flash through the driver, in blocks of the memory map), read it back, set the PC

@@ -11,6 +11,8 @@
 static int open_sh4(const struct part *part, struct probe *probe, const struct part_options *opt,
                     struct target **out, struct err *err)
 {
+    if (opt->bdc_fast || opt->allow_security)
+        return err_set(err, ERR_USAGE, "leave it out", "%s is for S12Z parts, not for a %s", opt->bdc_fast ? "bdc-fast" : "allow-security", part->name);
     struct sh4_options o = { .variant = part->name, .big_endian = opt->big_endian, .allow_private = opt->allow_private };
     return sh4_open(probe, &o, out, err);
 }
@@ -18,8 +20,7 @@ static int open_sh4(const struct part *part, struct probe *probe, const struct p
 /* Parts without a byte order pin and without private commands. */
 static int open_s12z(const struct part *part, struct probe *probe, const struct part_options *opt, struct target **out, struct err *err)
 {
-    struct s12z_options o = { .chip = part->name };
-    (void)opt;
+    struct s12z_options o = { .chip = part->name, .fast_clock = opt->bdc_fast, .allow_security_byte = opt->allow_security };
     return s12z_open(probe, &o, out, err);
 }
 

@@ -2,6 +2,8 @@
 #ifndef PROFILER_CLI_RUN_H
 #define PROFILER_CLI_RUN_H
 
+#include <stdatomic.h>
+
 #include <uv.h>
 
 #include "probe/base/log.h"
@@ -11,6 +13,7 @@
 #include "profiler/cli/gdb_server.h"
 #include "profiler/cli/live.h"
 #include "profiler/cli/parts.h"
+#include "profiler/cli/progress.h"
 #include "profiler/cli/pump.h"
 #include "profiler/cli/sample.h"
 #include "profiler/cli/settings.h"
@@ -54,6 +57,7 @@ struct run {
     struct capture capture;
     bool capturing;
     struct live live;
+    struct progress progress; /* of --load */
     struct recording_header header;
 
     uv_loop_t loop;
@@ -72,6 +76,7 @@ struct run {
         unsigned told_gone, told_back; /* the loop's */
         bool told_trouble;       /* that the profile is not armed again */
     } link;
+    atomic_bool leaving;    /* long jobs of the worker ask, and give up */
     bool abandon;           /* second Ctrl-C: no more waiting for the board */
     uint64_t begin_ns, end_ns; /* host clock */
     int64_t when;
@@ -81,7 +86,7 @@ struct run {
     struct {                /* what the begin job found; the worker writes it before done() */
         int ret;
         struct err err;
-        uint64_t loaded;
+        uint64_t loaded, load_ns;
     } begin;
 };
 

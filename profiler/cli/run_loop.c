@@ -15,6 +15,7 @@ void run_note(struct run *r, const char *fmt, ...)
 {
     va_list ap;
     live_clear(&r->live);
+    progress_clear(&r->progress);
     va_start(ap, fmt);
     fputs("probeprof: ", r->cli->err_out);
     vfprintf(r->cli->err_out, fmt, ap);
@@ -39,7 +40,7 @@ static void quit(struct run *r)
 static bool stopping(void *ctx)
 {
     struct run *r = ctx;
-    return worker_stopping(r->worker);
+    return atomic_load(&r->leaving) || worker_stopping(r->worker);
 }
 
 /* Bridging only: the board may hold anything, GDB may load it later; the driver touches what it finds unchanged. */
@@ -50,11 +51,15 @@ static int tell_image(struct run *r, struct target *t, struct err *err)
 
 static int prepare_board(struct run *r, struct target *t, struct err *err)
 {
-    struct board_io io = { .cancelled = stopping, .ctx = r };
+    struct board_io io = { .cancelled = stopping, .ctx = r, .progress = &r->progress };
     const struct image *im = symbols_image(r->symbols);
     int ret;
-    if (r->set.load)
-        return board_load(t, im, &io, &r->begin.loaded, err);
+    if (r->set.load) {
+        uint64_t since = uv_hrtime();
+        ret = board_load(t, im, &io, &r->begin.loaded, err);
+        r->begin.load_ns = uv_hrtime() - since;
+        return ret;
+    }
     bool was_running = t->ops->state(t) == TARGET_RUNNING;
     ret = was_running ? board_halt(t, err) : 0; /* memory is readable then, and the trace is armed in one go */
     if (ret == 0)
@@ -119,9 +124,10 @@ static void begun(void *ctx)
         quit(r);
         return;
     }
+    char rate[60];
     if (r->begin.loaded)
-        run_note(r, "loaded and verified %llu bytes of %s%s", (unsigned long long)r->begin.loaded, r->set.elf,
-                 r->profile ? "" : "; halted at its entry");
+        run_note(r, "loaded and verified %llu bytes of %s%s%s", (unsigned long long)r->begin.loaded, r->set.elf,
+                 progress_rate(r->begin.loaded, r->begin.load_ns, rate, sizeof rate), r->profile ? "" : "; halted at its entry");
     r->phase = r->profile ? RUN_PROFILING : RUN_BRIDGING;
     if (r->profile) {
         struct pump_view v = pump_look(&r->pump);
@@ -253,8 +259,11 @@ static void on_wake(uv_async_t *handle)
 
 static void on_tick(uv_timer_t *handle)
 {
-    run_tell_link(handle->data);
-    look_after_profile(handle->data);
+    struct run *r = handle->data;
+    run_tell_link(r);
+    if (r->phase == RUN_STARTING)
+        progress_tick(&r->progress, uv_hrtime());
+    look_after_profile(r);
 }
 
 static void on_signal(uv_signal_t *handle, int signum)
@@ -270,7 +279,9 @@ static void on_signal(uv_signal_t *handle, int signum)
         quit(r); /* a bridge has nothing to finish */
     } else {
         struct err given_up;
-        err_set(&given_up, ERR_CANCELLED, "patches left on the board are undone at the next attach", "quit on request");
+        bool loading = r->phase == RUN_STARTING && r->set.load;
+        err_set(&given_up, ERR_CANCELLED, loading ? "the board holds part of the program at most: load it again" : "patches left on the board are undone at the next attach",
+                "quit on request");
         fail(r, &given_up);
         r->abandon = r->phase == RUN_ENDING;
         quit(r);
@@ -332,6 +343,7 @@ int run_loop(struct run *r, struct err *err)
     run_watch_link(r);
     if (!r->profile)
         run_note(r, "bridge only%s; Ctrl-C ends it", r->symbols ? "" : " (--elf FILE would profile the program)");
+    progress_init(&r->progress, r->cli->err_out, r->set.elf, view_columns(r->cli->err_out));
     r->begin_ns = uv_hrtime();
     r->phase = RUN_STARTING;
     post(r, begin_on_worker, begun);
@@ -371,6 +383,7 @@ static bool stop_worker(struct run *r)
     struct err err = { .code = ERR_OK };
     if (!r->worker)
         return true;
+    atomic_store(&r->leaving, true); /* the server below waits for a download under way, too */
     for (size_t i = 0; i < ARRAY_LEN(r->signals); i++)
         uv_signal_stop(&r->signals[i]); /* from here on Ctrl-C kills */
     if (!r->abandon) {
@@ -399,6 +412,7 @@ static void close_target(struct run *r)
 bool run_fini(struct run *r)
 {
     live_clear(&r->live);
+    progress_clear(&r->progress);
     if (!stop_worker(r))
         return false;
     if (r->has_loop) {
@@ -410,6 +424,7 @@ bool run_fini(struct run *r)
     pump_fini(&r->pump);
     capture_close(&r->capture);
     live_fini(&r->live);
+    progress_fini(&r->progress);
     probe_close(r->probe);
     symbols_close(r->symbols);
     return true;

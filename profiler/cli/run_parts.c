@@ -186,6 +186,7 @@ static int open_board(struct run *r, struct err *err)
     struct part_options opt = {
         .big_endian = r->symbols && symbols_image(r->symbols)->big_endian,
         .allow_private = asked(r, SET_PRIVATE) ? r->set.allow_private : is_simulated(r),
+        .bdc_fast = r->set.bdc_fast, .allow_security = r->set.allow_security,
     };
     struct probe_config cfg = { .spec = "", .speed_hz = r->set.speed_hz, .boards = r->cli->boards, .log = &r->log };
     int ret = probe_open(r->set.probe, &cfg, &r->probe, err);

@@ -19,7 +19,7 @@ static uint64_t host_ns(void)
 static bool stopping(void *ctx)
 {
     struct run *r = ctx;
-    return worker_stopping(r->worker);
+    return atomic_load(&r->leaving) || worker_stopping(r->worker);
 }
 
 static void found(struct run *r, int program)

@@ -13,12 +13,14 @@
 const struct opt settings_opts[] = {
     { "probe", 'p', "P", "adapter: sim:sh7750, ... (probeprof list); PROBEPROF_PROBE names a default", SET_PROBE },
     { "target", 0, "T", "part behind the adapter, where the adapter does not imply it: sh7750, sh7091", SET_TARGET },
-    { "speed", 0, "HZ", "wire clock: 10M, 500k", SET_SPEED },
+    { "speed", 0, "HZ", "wire clock: 10M, 500k (an S12Z sets its own: --bdc-fast)", SET_SPEED },
+    { "bdc-fast", 0, NULL, "S12Z: BDC on the program's clock instead of 1 MHz: some fifty times faster, unless the program changes it often", SET_BDC_FAST },
     { "private", 0, NULL, "use private H-UDI commands: unverified on silicon; default on simulated boards only", SET_PRIVATE },
     { "no-private", 0, NULL, "documented commands only: needs the agent in the program", SET_NO_PRIVATE },
     { "elf", 'e', "E", "the program, with symbols", SET_ELF },
     { "load", 0, NULL, "reset the board, load the ELF into it, start it", SET_LOAD },
     { "no-load", 0, NULL, "attach to what is running, whatever probeprof.conf says", SET_NO_LOAD },
+    { "allow-security", 0, NULL, "S12Z: load also a program whose security byte locks the part", SET_ALLOW_SECURITY },
     { "start", 's', "A", "profile from here on: 0x..., symbol, symbol+off, file.c:line (does not halt)", SET_START },
     { "stop", 't', "B", "pause profiling here; may be given many times (does not halt)", SET_STOP },
     { "c1", 0, "EVENT", "what counter 1 counts (probeprof events); default elapsed-time", SET_C1 },
@@ -160,6 +162,8 @@ static int apply(struct settings *s, enum setting id, enum origin origin, const 
     case SET_PROBE: return copy(s->probe, sizeof s->probe, "probe", v, err);
     case SET_TARGET: return copy(s->target, sizeof s->target, "target", v, err);
     case SET_SPEED: return opt_hz("speed", v, &s->speed_hz, err);
+    case SET_BDC_FAST: return set_bool(&s->bdc_fast, "bdc-fast", v, err);
+    case SET_ALLOW_SECURITY: return set_bool(&s->allow_security, "allow-security", v, err);
     case SET_ELF: return copy(s->elf, sizeof s->elf, "elf", v, err);
     case SET_LOAD: return set_bool(&s->load, "load", v, err);
     case SET_START: return copy(s->start, sizeof s->start, "start", v, err);

@@ -299,7 +299,7 @@ static int check_security(struct s12z_target *t, uint64_t addr, const uint8_t *b
     uint8_t v = buf[SECURITY_BYTE - addr];
     if ((v & 3) == (UNSECURED & 3))
         return 0;
-    return err_set(err, ERR_SECURED, "leave it out of the program or make it FE; monitor flash allow-security writes it all the same",
+    return err_set(err, ERR_SECURED, "leave it out of the program or make it FE; --allow-security, or monitor flash allow-security, writes it all the same",
                    "the program has %02X as security byte at %06X: it would lock the part", v, SECURITY_BYTE);
 }
 

@@ -154,9 +154,44 @@ class S12zLive(unittest.TestCase):
                 self.assertIn(hint, r.stderr)
 
     def test_options_of_s12z_on_sh4_are_refused(self):
-        r = run(["--gdb", "off", "--for", "1ms", "--trace-lines"], cwd=e2e.PROFEXAM)
-        self.assertNotEqual(r.returncode, 0)
-        self.assertIn("its trace has no lines", r.stderr)
+        for option, words in (("--trace-lines", "its trace has no lines"), ("--bdc-fast", "bdc-fast is for S12Z parts"),
+                              ("--allow-security", "allow-security is for S12Z parts")):
+            with self.subTest(option=option):
+                r = run(["--gdb", "off", "--for", "1ms", option], cwd=e2e.PROFEXAM)
+                self.assertNotEqual(r.returncode, 0)
+                self.assertIn(words, r.stderr)
+
+    def test_fast_clock_is_set_at_attach_and_stays(self):
+        for more, last in ([], "1000000"), (["--bdc-fast"], "50000000"):
+            with self.subTest(more=more):
+                r = s12z(["--for", "20ms", "--gdb", "off", "--json", "--log", "target", "--capture", "bdc"] + more, "sim:s12zvml128")
+                self.assertEqual(r.returncode, 0, r.stderr)
+                goes_on = r.stderr.index(": continue")
+                self.assertEqual(re.findall(r"BDC clock is (\d+) Hz now", r.stderr[:goes_on])[-1], last, r.stderr)
+                self.assertGreater(hits(json.loads(r.stdout))["pi_step"], 0)
+
+    def test_program_that_locks_the_part_is_loaded_when_told_only(self):
+        elf = os.path.join(self.folder, "lock.elf")
+        with open(os.path.join(MOTOR, "motor.elf"), "rb") as f, open(elf, "wb") as g:
+            g.write(f.read().replace(b"\xff\xff\xff\xfe", b"\xff\xff\xff\xff", 1))  # its section .security
+        args = ["--elf", elf, "--for", "1ms", "--gdb", "off"]
+        r = s12z(args)
+        self.assertEqual(r.returncode, 1)
+        self.assertIn("security byte at FFFE0F: it would lock the part", r.stderr)
+        self.assertIn("--allow-security", r.stderr)
+        r = s12z(args + ["--allow-security"])
+        self.assertEqual(r.returncode, 0, r.stderr)
+        self.assertIn("loaded and verified", r.stderr)
+
+    def test_parts_are_attached_to_loaded_and_run(self):
+        for part in ("s12zvml128", "s12zvmc256", "s12zvl128"):
+            with self.subTest(part=part):
+                r = s12z(["--for", "20ms", "--gdb", "off", "--sample", "--rate", "2k", "--json"], "sim:" + part)
+                self.assertEqual(r.returncode, 0, r.stderr)
+                d = json.loads(r.stdout)
+                self.assertEqual(d["target"], part)
+                self.assertIn("loaded and verified", r.stderr)
+                self.assertIn("pi_step", [f["name"] for f in d["functions"]])
 
 
 if __name__ == "__main__":

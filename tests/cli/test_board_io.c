@@ -3,6 +3,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -130,6 +131,20 @@ static void board_load__elf__memory_pc_and_image_are_set(void **state)
     assert_int_equal(board_compare(&fx->target.base, &fx->image, NULL, 1 << 20, NULL), 0);
 }
 
+static void board_load__elf__tells_how_far_it_is(void **state)
+{
+    struct fixture *fx = *state;
+    struct progress p;
+    struct board_io io = { .progress = &p };
+    uint64_t loaded = 0;
+    progress_init(&p, stderr, "prog.elf", 0);
+    assert_int_equal(board_load(&fx->target.base, &fx->image, &io, &loaded, NULL), 0);
+    assert_int_equal(p.now.stage, LOAD_WRITE);
+    assert_int_equal(p.now.total, 10100);
+    assert_int_equal(p.now.done, 10100);
+    progress_fini(&p);
+}
+
 static void board_load__memory_does_not_take_it__says_where(void **state)
 {
     struct fixture *fx = *state;
@@ -199,6 +214,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(board_load__elf__memory_pc_and_image_are_set, make, drop),
+        cmocka_unit_test_setup_teardown(board_load__elf__tells_how_far_it_is, make, drop),
         cmocka_unit_test_setup_teardown(board_load__memory_does_not_take_it__says_where, make, drop),
         cmocka_unit_test_setup_teardown(board_compare__other_program__says_how_much_and_where, make, drop),
         cmocka_unit_test_setup_teardown(board_compare__data_changed_by_the_program__is_no_difference, make, drop),
