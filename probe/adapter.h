@@ -11,8 +11,11 @@
 
 #include "probe/base/err.h"
 
-struct probe_config;
+struct log;
 struct probe_driver;
+struct usb;
+struct usb_id;
+struct usb_info;
 
 enum adapter_can { ADAPTER_JTAG = 1 << 0, ADAPTER_BDC = 1 << 1, ADAPTER_PDO = 1 << 2, ADAPTER_STREAM = 1 << 3 };
 
@@ -38,9 +41,9 @@ struct adapter_list {
 int adapter_list_add(struct adapter_list *list, const struct adapter *a, struct err *err);
 void adapter_list_free(struct adapter_list *list); /* NULL is fine */
 
-/* adapters_find - asks every driver for its adapters
+/* adapters_find - asks every driver for its adapters, in the order of the driver table
  * open   also open each that can be, for firmware and abilities (not those another program holds)
- * Returns the count; a driver that fails adds a row with its problem. Close with adapter_list_free(). */
+ * Returns the count; a driver that fails adds a row with its problem and neither serial nor bus_path. Close with adapter_list_free(). */
 int adapters_find(bool open, struct adapter_list *out, struct err *err);
 
 /* What follows "DRIVER:" in --probe, taken apart. */
@@ -48,11 +51,34 @@ struct adapter_spec {
     char serial[80], bus_path[32], channel[8];
     char options[160]; /* "layout=jtagkey,tms=5": the driver's business */
 };
+/* adapter_spec_parse - a first word with '=' in it is an option already: "layout=jtagkey". Pure. -ERR_USAGE shows the form. */
 int adapter_spec_parse(const char *spec, struct adapter_spec *out, struct err *err);
 
+/* adapter_name - what --probe has to say to mean this row: its serial number, or its place where that says nothing. */
+void adapter_name(const struct adapter_list *list, size_t row, char *out, size_t cap);
+
 /* adapter_choose - the one row that spec means
- * Returns its index; -ERR_NOT_FOUND none (hint: what was found instead, how to get permission), -ERR_USAGE several (what lists
- * them, hint shows a --probe that would name the first). */
+ * driver  its name; NULL: any driver whose adapters are told apart by spec (not probe_driver.own_spec)
+ * Of a device with several channels the first one is meant if spec names none. Rows that cannot serve us (can 0) count only if
+ * spec names them.
+ * Returns its index, whether or not it can be opened; -ERR_NOT_FOUND none (hint: what was found instead, how to get
+ * permission), -ERR_USAGE several (what lists them, hint shows a --probe that would name the first). */
 int adapter_choose(const struct adapter_list *list, const char *driver, const struct adapter_spec *spec, struct err *err);
+
+/* ---- for drivers ---- */
+
+/* Whether this device is one of ours, and which interface: fills can, channel and note of row, and returns the number of the interface
+ * to be claimed; -1: not ours. row has everything that the descriptors say already. */
+typedef int adapter_pick(const struct usb_info *dev, struct adapter *row);
+
+/* adapter_list_usb - probe_driver.list for the most part: adds a row for every device that pick wants, with what is in the way of
+ * opening it
+ * ids   NULL: pick looks at every device on the bus */
+int adapter_list_usb(const struct probe_driver *driver, const struct usb_id *ids, adapter_pick *pick, struct adapter_list *out, struct err *err);
+
+/* adapter_usb - where the device of a row is now: by its serial number wherever it is plugged in (of two with the same one, that at
+ * the old place), else by its place. What open() (probe_config.adapter) and reopen() begin with; then usb_open().
+ * -ERR_USB: it is not there. */
+int adapter_usb(const struct adapter *a, struct usb_info *out, struct err *err);
 
 #endif

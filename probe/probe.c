@@ -7,17 +7,20 @@
 
 enum { MAX_NAME = 32 };
 
-static int no_adapter(struct err *err)
+/* Nothing named, and nothing found: what was looked at. */
+static int no_adapter(const struct err *why, struct err *err)
 {
     char names[128] = "";
     for (const struct probe_driver *const *d = probe_drivers(); *d; d++)
-        if ((*d)->ids)
+        if ((*d)->list && !(*d)->own_spec)
             snprintf(names + strlen(names), sizeof names - strlen(names), "%s%s", names[0] ? ", " : "",
                      (*d)->name);
+    if (why)
+        return err_set(err, ERR_NOT_FOUND, why->hint, "no debug adapter named, and %s", why->what);
     return err_set(err, ERR_USAGE,
                    "name one with --probe DRIVER, or run the simulated board: --probe sim:sh7750",
                    "no debug adapter named: looked at --probe, PROBEPROF_PROBE and probeprof.conf%s%s",
-                   names[0] ? "; USB drivers: " : "; this build has no USB driver", names);
+                   names[0] ? "; on USB for " : "; this build has no USB driver", names);
 }
 
 static int unknown_driver(const char *name, struct err *err)
@@ -32,18 +35,79 @@ static int unknown_driver(const char *name, struct err *err)
     return err_set(err, ERR_USAGE, nearest_text(&near, all, hint, sizeof hint), "no adapter driver \"%s\"", name);
 }
 
+static int open_row(const struct adapter *a, const char *options, const struct probe_config *cfg, struct probe **out, struct err *err)
+{
+    struct probe_config c = *cfg;
+    if (a->problem.code != ERR_OK) {
+        if (err)
+            *err = a->problem;
+        return err_prefix(err, -(int)a->problem.code, a->driver->name);
+    }
+    c.adapter = a;
+    c.spec = options;
+    return a->driver->open(&c, out, err);
+}
+
+/* The driver's adapters, the one that spec means, open. */
+static int open_listed(const struct probe_driver *d, const char *text, const struct probe_config *cfg, struct probe **out, struct err *err)
+{
+    struct adapter_list list = { 0 };
+    struct adapter_spec spec;
+    int ret = adapter_spec_parse(text, &spec, err);
+    if (ret == 0)
+        ret = d->list(false, &list, err);
+    if (ret >= 0)
+        ret = adapter_choose(&list, d->name, &spec, err);
+    if (ret >= 0)
+        ret = open_row(&list.row[ret], spec.options, cfg, out, err);
+    adapter_list_free(&list);
+    return ret;
+}
+
+static bool any_listed(const struct adapter_list *list)
+{
+    for (size_t i = 0; i < list->n; i++)
+        if (!list->row[i].driver->own_spec)
+            return true;
+    return false;
+}
+
+/* The one adapter that is there. */
+static int open_only(const struct probe_config *cfg, struct probe **out, struct err *err)
+{
+    struct adapter_list list;
+    struct err why = { .code = ERR_OK };
+    int ret = adapters_find(false, &list, err);
+    if (ret < 0)
+        return ret;
+    ret = adapter_choose(&list, NULL, &(struct adapter_spec){ 0 }, &why);
+    if (ret >= 0)
+        ret = open_row(&list.row[ret], "", cfg, out, err);
+    else if (ret == -ERR_NOT_FOUND)
+        ret = no_adapter(any_listed(&list) ? &why : NULL, err);
+    else if (err)
+        *err = why;
+    adapter_list_free(&list);
+    return ret;
+}
+
 int probe_open(const char *name, const struct probe_config *cfg, struct probe **out, struct err *err)
 {
     if (!name || !name[0])
-        return no_adapter(err);
-    const char *colon = strchr(name, ':');
+        return open_only(cfg, out, err);
+    const char *colon = strchr(name, ':'), *comma = strchr(name, ',');
+    const char *end = colon && (!comma || colon < comma) ? colon : comma;
     char driver[MAX_NAME];
-    snprintf(driver, sizeof driver, "%.*s", (int)(colon ? colon - name : (long)strlen(name)), name);
+    snprintf(driver, sizeof driver, "%.*s", (int)(end ? end - name : (long)strlen(name)), name);
     for (const struct probe_driver *const *d = probe_drivers(); *d; d++) {
         if (strcmp((*d)->name, driver) != 0)
             continue;
+        const char *spec = end ? end + (*end == ':') : "";
+        if ((*d)->list && !(*d)->own_spec)
+            return open_listed(*d, spec, cfg, out, err);
         struct probe_config c = *cfg;
-        c.spec = colon ? colon + 1 : "";
+        c.adapter = NULL;
+        c.spec = spec;
         return (*d)->open(&c, out, err);
     }
     return unknown_driver(driver, err);

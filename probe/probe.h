@@ -21,7 +21,9 @@ struct usb_id {
 
 /* Everything a driver may need to open. All pointers are borrowed and must outlive the probe. */
 struct probe_config {
-    const char *spec;      /* what follows "DRIVER" in --probe, e.g. "sh7750,be" after "sim:"; "" if none */
+    const struct adapter *adapter; /* the row of list() that --probe meant; NULL for drivers with own_spec. Good for the call. */
+    const char *spec;      /* with adapter: the options, "layout=jtagkey"; else what follows "DRIVER:" in --probe, "sh7750,be" after
+                            * "sim:"; "" if none */
     uint32_t speed_hz;     /* wanted wire clock; 0 = driver's default */
     const struct sim_board_type *const *boards; /* NULL-terminated; boards a "sim" probe can be */
     const struct log *log; /* may be NULL */
@@ -34,6 +36,8 @@ struct probe_driver {
     /* Appends the adapters of this kind that are there now, without disturbing them; with `open` it may open each for a moment
      * to ask it for firmware and abilities. NULL: nothing that could be found (simulated boards). */
     int (*list)(bool open, struct adapter_list *out, struct err *err);
+    bool own_spec; /* what follows NAME in --probe is not adapter.h's form but the driver's own: a tty, a host. Its adapters
+                    * are listed, but never used without being named */
     int (*open)(const struct probe_config *cfg, struct probe **out, struct err *err);
     void (*close)(struct probe *p); /* NULL is fine; also after a failed transfer */
     /* Lets go of the device and opens the same one again, by serial number or place on the bus, with the settings of open().
@@ -54,12 +58,13 @@ struct probe {
 /* probe_drivers - every driver, NULL-terminated; static lifetime. Only probe/drivers.c names them. */
 const struct probe_driver *const *probe_drivers(void);
 
-/* probe_open - open what --probe names: "DRIVER" or "DRIVER:spec"
- * name   the whole text; NULL or "" gives an error that lists what was looked for and shows the
- *        command that runs the simulated board. It never picks the simulator by itself.
- * cfg    its spec is ignored, taken from name
+/* probe_open - open what --probe names: "DRIVER" or "DRIVER:spec" (adapter.h)
+ * name   the whole text; NULL or "": the one adapter that is there. Without any the error lists what was looked for and shows
+ *        the command that runs the simulated board; it never picks the simulator, a serial port or a host by itself.
+ * cfg    its adapter and spec are ignored, taken from name
  * out    the open probe; close with probe_close(). Untouched on failure.
- * Returns 0; -ERR_USAGE for an unknown driver (hint names the near ones); the driver's error. */
+ * Returns 0; -ERR_USAGE for an unknown driver (hint names the near ones), or for several adapters; -ERR_NOT_FOUND; what is
+ * in the way of opening the adapter; the driver's error. */
 int probe_open(const char *name, const struct probe_config *cfg, struct probe **out, struct err *err);
 
 /* probe_reopen - after transfers failed: the adapter may have been unplugged and plugged in again

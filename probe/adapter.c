@@ -1,0 +1,209 @@
+#include "probe/adapter.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "probe/base/util.h"
+#include "probe/probe.h"
+
+enum { MAX_ROWS = 256, MAX_NAMED = 4 };
+
+/* ---- the list ---- */
+
+int adapter_list_add(struct adapter_list *list, const struct adapter *a, struct err *err)
+{
+    if (list->n == list->cap) {
+        size_t cap = list->cap ? 2 * list->cap : 8;
+        struct adapter *row = cap <= MAX_ROWS ? realloc(list->row, cap * sizeof *row) : NULL;
+        if (!row)
+            return err_set(err, ERR_NOMEM, "", "more than %zu adapters", list->n);
+        list->row = row;
+        list->cap = cap;
+    }
+    list->row[list->n++] = *a;
+    return 0;
+}
+
+void adapter_list_free(struct adapter_list *list)
+{
+    if (!list)
+        return;
+    free(list->row);
+    *list = (struct adapter_list){ 0 };
+}
+
+int adapters_find(bool open, struct adapter_list *out, struct err *err)
+{
+    *out = (struct adapter_list){ 0 };
+    for (const struct probe_driver *const *d = probe_drivers(); *d; d++) {
+        struct adapter trouble = { .driver = *d };
+        int ret = (*d)->list ? (*d)->list(open, out, &trouble.problem) : 0;
+        if (ret < 0)
+            ret = adapter_list_add(out, &trouble, err);
+        if (ret < 0) {
+            adapter_list_free(out);
+            return ret;
+        }
+    }
+    return (int)out->n;
+}
+
+/* ---- specs ---- */
+
+static int put(const char *part, char *to, size_t cap, const char *from, size_t n, struct err *err)
+{
+    if (n >= cap)
+        return err_set(err, ERR_USAGE, "`probeprof list` shows what to write", "--probe: the %s is too long: '%.40s...'", part, from);
+    memcpy(to, from, n);
+    to[n] = 0;
+    return 0;
+}
+
+/* SERIAL, @BUS-PATH or nothing, then :CHANNEL. */
+static int parse_place(const char *text, size_t n, struct adapter_spec *s, struct err *err)
+{
+    const char *colon = memchr(text, ':', n);
+    size_t first = colon ? (size_t)(colon - text) : n;
+    bool path = first && text[0] == '@';
+    int ret = path ? put("bus path", s->bus_path, sizeof s->bus_path, text + 1, first - 1, err)
+                   : put("serial number", s->serial, sizeof s->serial, text, first, err);
+    if (path && first == 1)
+        return err_set(err, ERR_USAGE, "for example @1-2.3; `probeprof list` shows it", "--probe: nothing after '@'");
+    if (ret == 0 && colon)
+        ret = put("channel", s->channel, sizeof s->channel, colon + 1, n - first - 1, err);
+    return ret;
+}
+
+int adapter_spec_parse(const char *spec, struct adapter_spec *out, struct err *err)
+{
+    struct adapter_spec s = { 0 };
+    size_t head = strcspn(spec, ",");
+    const char *rest = spec[head] ? spec + head + 1 : spec + head;
+    int ret = 0;
+    if (memchr(spec, '=', head))
+        rest = spec;
+    else
+        ret = parse_place(spec, head, &s, err);
+    if (ret == 0)
+        ret = put("options", s.options, sizeof s.options, rest, strlen(rest), err);
+    if (ret == 0)
+        *out = s;
+    return ret;
+}
+
+/* ---- choosing ---- */
+
+/* A driver that failed instead of listing. */
+static bool is_trouble(const struct adapter *a) { return !*a->serial && !*a->bus_path; }
+
+static bool same_device(const struct adapter *a, const struct adapter *b)
+{
+    return a->driver == b->driver && !strcmp(a->serial, b->serial) && !strcmp(a->bus_path, b->bus_path);
+}
+
+/* J-Links print their number without the zeros it has on USB. */
+static bool same_serial(const char *a, const char *b)
+{
+    return !strcmp(a + strspn(a, "0"), b + strspn(b, "0"));
+}
+
+static bool named(const struct adapter_spec *s) { return *s->serial || *s->bus_path; }
+
+static bool meant(const struct adapter *a, const char *driver, const struct adapter_spec *s)
+{
+    if (is_trouble(a) || (driver ? strcmp(driver, a->driver->name) != 0 : a->driver->own_spec))
+        return false;
+    return (a->can || named(s)) && (!*s->serial || same_serial(s->serial, a->serial)) &&
+           (!*s->bus_path || !strcmp(s->bus_path, a->bus_path)) && (!*s->channel || !strcasecmp(s->channel, a->channel));
+}
+
+static bool ambiguous_serial(const struct adapter_list *list, size_t row)
+{
+    const struct adapter *a = &list->row[row];
+    for (size_t i = 0; i < list->n; i++)
+        if (a->driver == list->row[i].driver && same_serial(a->serial, list->row[i].serial) && !same_device(a, &list->row[i]))
+            return true;
+    return !*a->serial || *a->serial == '@' || strpbrk(a->serial, ":,=") != NULL;
+}
+
+void adapter_name(const struct adapter_list *list, size_t row, char *out, size_t cap)
+{
+    const struct adapter *a = &list->row[row];
+    bool place = ambiguous_serial(list, row);
+    snprintf(out, cap, "%s%s%s%s%s", a->driver->name, place ? a->driver->own_spec ? ":" : ":@" : ":", place ? a->bus_path : a->serial,
+             *a->channel ? ":" : "", a->channel);
+}
+
+/* "ftdi:FT1ABC:A, jlink:123 and 2 more": the rows that `want` has, one for a device. */
+static size_t names(const struct adapter_list *list, const bool *want, char *out, size_t cap)
+{
+    size_t n = 0, at = 0;
+    for (size_t i = 0; i < list->n; i++) {
+        char name[160];
+        if (!want[i])
+            continue;
+        adapter_name(list, i, name, sizeof name);
+        if (n++ < MAX_NAMED && at + 1 < cap)
+            at += (size_t)snprintf(out + at, cap - at, "%s%s", n > 1 ? ", " : "", name);
+    }
+    if (n > MAX_NAMED && at + 1 < cap)
+        snprintf(out + at, cap - at, " and %zu more", n - MAX_NAMED);
+    return n;
+}
+
+/* One row for each device that is meant, that of its first channel; *first is the first of them. */
+static size_t candidates(const struct adapter_list *list, const char *driver, const struct adapter_spec *spec, bool *want, size_t *first)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < list->n; i++) {
+        want[i] = meant(&list->row[i], driver, spec);
+        for (size_t j = 0; want[i] && j < i; j++)
+            want[i] = !(want[j] && same_device(&list->row[i], &list->row[j]));
+        if (want[i] && !n++)
+            *first = i;
+    }
+    return n;
+}
+
+/* What is there instead, for the hint. */
+static int none(const struct adapter_list *list, const char *driver, const struct adapter_spec *spec, struct err *err)
+{
+    bool want[MAX_ROWS];
+    size_t first, n;
+    char found[180], hint[256] = "is it plugged in? `probeprof list` shows what is there";
+    n = candidates(list, NULL, &(struct adapter_spec){ 0 }, want, &first);
+    if (n) {
+        names(list, want, found, sizeof found);
+        snprintf(hint, sizeof hint, "there is %s; `probeprof list` tells more", found);
+    }
+    for (size_t i = 0; i < list->n; i++) /* a driver that could not look, or an adapter that cannot serve */
+        if (driver ? !strcmp(driver, list->row[i].driver->name) : !list->row[i].driver->own_spec) {
+            const struct adapter *a = &list->row[i];
+            if (is_trouble(a))
+                return err_set(err, ERR_NOT_FOUND, a->problem.hint, "%s: %s", a->driver->name, a->problem.what);
+            if (!a->can && !n && !named(spec))
+                return err_set(err, ERR_NOT_FOUND, hint, "%s %s cannot be used: %s", a->driver->name, *a->serial ? a->serial : a->bus_path, a->note);
+        }
+    return err_set(err, ERR_NOT_FOUND, hint, "no%s%s adapter found%s%s%s%s%s%s", driver ? " " : "", driver ? driver : "",
+                   *spec->serial ? " with serial number " : "", spec->serial, *spec->bus_path ? " at " : "", spec->bus_path,
+                   *spec->channel ? " with channel " : "", spec->channel);
+}
+
+static int several(const struct adapter_list *list, const bool *want, size_t first, struct err *err)
+{
+    char all[200], one[160], hint[256];
+    size_t n = names(list, want, all, sizeof all);
+    adapter_name(list, first, one, sizeof one);
+    snprintf(hint, sizeof hint, "choose one: --probe %s; `probeprof list` tells more", one);
+    return err_set(err, ERR_USAGE, hint, "%zu adapters fit: %s", n, all);
+}
+
+int adapter_choose(const struct adapter_list *list, const char *driver, const struct adapter_spec *spec, struct err *err)
+{
+    bool want[MAX_ROWS];
+    size_t first = 0, n = candidates(list, driver, spec, want, &first);
+    if (n > 1)
+        return several(list, want, first, err);
+    return n ? (int)first : none(list, driver, spec, err);
+}
