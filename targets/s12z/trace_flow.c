@@ -37,8 +37,13 @@ struct node {
 };
 
 struct segment { uint32_t low, high; };
-/* What happens inside of a node: static calls, and exceptions that leave no line (then vector is not 0). */
-struct static_call { uint32_t pc, target, back; unsigned vector; uint64_t weight; /* of the node up to and with it */ };
+/* What happens inside of a node without a line: calls, exceptions by a setting, ways into another function. */
+struct inner {
+    uint32_t pc, target, back; /* back: of the call or exception */
+    uint8_t kind;              /* EVENT_CALL, EVENT_EXCEPTION or EVENT_JUMP */
+    uint8_t vector;
+    uint64_t weight;           /* of the node up to and with it */
+};
 
 struct node_info {
     uint32_t start, end_pc, fall; /* end_pc: of the ending instruction; fall: behind it */
@@ -47,6 +52,7 @@ struct node_info {
     uint32_t call, ncalls;        /* into calls[] */
     uint8_t end, op;
     bool watched;                 /* its start is */
+    uint8_t leaves;               /* END_BRANCH: bit 0 falling through, bit 1 taken it goes to another function */
     uint64_t skipped[2];          /* like count, while counting was off */
     uint64_t told[2];             /* of count, by s12z_flow_changes() */
     uint64_t count[2];            /* folded: [1] taken; other ends use [0] */
@@ -75,7 +81,7 @@ struct s12z_flow {
     uint64_t *weight; /* by node, left without taking its branch: core cycles in the low half, instructions in the high one */
     struct node_info *info;
     struct segment *segments;
-    struct static_call *calls;
+    struct inner *calls;
     size_t nnodes, cap_nodes, nsegments, cap_segments, ncalls, cap_calls;
     uint32_t at; /* node under way; UNKNOWN: not synchronised */
     bool synced;
@@ -90,6 +96,8 @@ struct s12z_flow {
     uint32_t shadow[SHADOW];
     uint64_t nshadow;
     uint64_t since_fold;
+    const struct image_function *functions; /* borrowed */
+    size_t nfunctions;
     struct s12z_flow_totals totals;
 };
 
@@ -161,7 +169,7 @@ static int add_segment(struct s12z_flow *f, struct node_info *n, uint32_t low, u
     return 0;
 }
 
-static int add_call(struct s12z_flow *f, struct node_info *n, struct static_call c)
+static int add_call(struct s12z_flow *f, struct node_info *n, struct inner c)
 {
     if (ROOM(f, calls, ncalls, cap_calls) < 0)
         return -ERR_NOMEM;
@@ -241,6 +249,33 @@ static unsigned follow_silent_trap(const struct s12z_flow *f, struct s12z_insn *
     return (0xFE - byte) / 2;
 }
 
+/* The last function that begins at or before pc, if pc is in it. */
+static const struct image_function *function_at(const struct s12z_flow *f, uint32_t pc)
+{
+    size_t low = 0, high = f->nfunctions;
+    while (low < high) {
+        size_t mid = low + (high - low) / 2;
+        if (f->functions[mid].low <= pc)
+            low = mid + 1;
+        else
+            high = mid;
+    }
+    return low && pc < f->functions[low - 1].high ? &f->functions[low - 1] : NULL;
+}
+
+static bool to_another_function(const struct s12z_flow *f, uint32_t from, uint32_t to)
+{
+    const struct image_function *g = function_at(f, to);
+    return g && g != function_at(f, from);
+}
+
+static uint8_t leaves(const struct s12z_flow *f, const struct node_info *n)
+{
+    if (n->end != END_BRANCH)
+        return 0;
+    return (uint8_t)(to_another_function(f, n->end_pc, n->fall) | to_another_function(f, n->end_pc, n->target) << 1);
+}
+
 /* Follows the code from n->start; *weight: of everything up to and with the end. */
 static int walk_path(struct s12z_flow *f, struct node_info *n, uint64_t *weight)
 {
@@ -266,14 +301,18 @@ static int walk_path(struct s12z_flow *f, struct node_info *n, uint64_t *weight)
         if (end != END_LOOP) {
             *n = (struct node_info){ .start = n->start, .end_pc = pc, .fall = behind, .target = i.target, .segment = n->segment,
                                      .nsegments = n->nsegments, .call = n->call, .ncalls = n->ncalls, .end = end, .op = i.op, .watched = n->watched };
+            n->leaves = leaves(f, n);
             return add_segment(f, n, low, behind);
         }
         bool away = i.flow == S12Z_FLOW_JUMP || i.flow == S12Z_FLOW_CALL;
-        if ((i.flow == S12Z_FLOW_CALL || trap) && add_call(f, n, (struct static_call){ pc, i.target, behind, trap, *weight }) < 0)
+        uint32_t next = away ? i.target : behind;
+        enum event_kind kind = i.flow == S12Z_FLOW_CALL ? EVENT_CALL : trap ? EVENT_EXCEPTION
+                               : to_another_function(f, pc, next) ? EVENT_JUMP : EVENT_NONE;
+        if (kind && add_call(f, n, (struct inner){ pc, next, behind, kind, (uint8_t)trap, *weight }) < 0)
             return -ERR_NOMEM;
         if (away && add_segment(f, n, low, behind) < 0)
             return -ERR_NOMEM;
-        pc = away ? i.target : behind;
+        pc = next;
         low = away ? pc : low;
     }
     n->end = END_LOOP;
@@ -309,7 +348,7 @@ static int node_at(struct s12z_flow *f, uint32_t pc, uint32_t *out)
         if (new_node(f, pc, &number) < 0)
             return -ERR_NOMEM;
         const struct node_info *n = &f->info[number];
-        number |= n->ncalls || n->watched || n->end != END_BRANCH ? SLOW : 0;
+        number |= n->ncalls || n->watched || n->leaves || n->end != END_BRANCH ? SLOW : 0;
         (*p)->node[pc % PAGE] = ++number;
     }
     *out = number - 1;
@@ -357,14 +396,14 @@ static void run_through(struct s12z_flow *f, const struct node_info *n, uint64_t
     if (n->watched)
         emit(f, EVENT_TIMESTAMP, n->start, true, 0, false, 0);
     for (uint32_t k = 0; k < n->ncalls; k++) {
-        const struct static_call *c = &f->calls[n->call + k];
+        const struct inner *c = &f->calls[n->call + k];
         add_weight(f, c->weight - done);
         done = c->weight;
-        if (c->vector)
+        if (c->kind == EVENT_EXCEPTION)
             push_pending(f, UNKNOWN, c->back);
-        else
+        else if (c->kind == EVENT_CALL)
             pushed(f, c->back);
-        emit(f, c->vector ? EVENT_EXCEPTION : EVENT_CALL, c->pc, true, c->target, true, c->vector);
+        emit(f, c->kind, c->pc, true, c->target, true, c->vector);
     }
     add_weight(f, weight - done);
 }
@@ -413,6 +452,8 @@ static int slow_bit(struct s12z_flow *f, unsigned bit, struct err *err)
         return refuse(f, "a branch outcome where no branch is", err);
     run_through(f, n, f->weight[number] + bit * S12Z_TAKEN_CYCLES);
     n = current(f);
+    if (n->leaves >> bit & 1)
+        emit(f, EVENT_JUMP, n->end_pc, true, bit ? n->target : n->fall, true, 0);
     if (f->nodes[number].next[bit] == UNKNOWN) {
         if (node_at(f, bit ? n->target : n->fall, &next) < 0)
             return err_set(err, ERR_NOMEM, "", "out of memory");
@@ -874,7 +915,7 @@ static int mark_node(const struct s12z_flow *f, size_t k, struct marks *m)
         ret |= mark(m, g->high, -times);
     }
     for (uint32_t c = 0; c < n->ncalls; c++)
-        ret |= mark(m, f->calls[n->call + c].back, 0);
+        ret |= mark(m, f->calls[n->call + c].kind == EVENT_JUMP ? f->calls[n->call + c].target : f->calls[n->call + c].back, 0);
     return ret ? -ERR_NOMEM : 0;
 }
 
@@ -960,6 +1001,8 @@ int s12z_flow_new(const struct image *image, const struct s12z_settings *setting
         f->settings = *settings;
         f->event = event;
         f->ctx = ctx;
+        f->functions = image->functions;
+        f->nfunctions = image->nfunctions;
         f->ivbr = 0xFFFE;
         f->at = UNKNOWN;
         *out = f;

@@ -30,12 +30,13 @@ struct s12z_flow_totals {
     uint64_t cut;            /* nodes left unfinished where a session ended: their counts are uncertain by one each */
 };
 
-/* Called for calls, jumps through registers, returns, interrupts, exceptions and their ends. The event is filled but for counters
- * and time, which the receiver takes from s12z_flow_totals(); it is borrowed for the call. */
+/* Called for calls, jumps through registers, any way from one function of the image into another (branching, falling through), returns,
+ * interrupts, exceptions and their ends. The event is filled but for counters and time, which the receiver takes from
+ * s12z_flow_totals(); it is borrowed for the call. */
 typedef void s12z_flow_event(void *ctx, const struct event *e);
 
 /* s12z_flow_new
- * image     copied: sections with data
+ * image     sections with data are copied, functions borrowed until s12z_flow_free()
  * settings  copied
  * event     may be NULL
  * Returns 0 or -ERR_NOMEM. s12z_flow_free(NULL) is fine. */

@@ -384,6 +384,36 @@ static void line__each_situation__calls_counts_and_complaints(void **state)
     }
 }
 
+/* Taken, fallen into and by a static jump inside of a node: no line tells these, and a call tree needs them. */
+static void jumps__from_function_to_function__each_told_once(void **state)
+{
+    static const struct image_function functions[] = { { "a", CODE, CODE + 6 }, { "b", CODE + 6, CODE + 0x20 }, { "sub", SUB, SUB + 2 } };
+    const struct { uint64_t line[6]; struct { uint32_t pc, target; } jump[2]; } rows[] = {
+        { { PTS(CODE), PTIB("T", CODE + 9), PTW("", TERM) }, { { CODE + 1, CODE + 6 } } },
+        { { PTS(CODE), PTIB("N", CODE + 9), PTW("", TERM) }, { { CODE + 5, CODE + 6 } } },
+        { { PTS(CODE + 0x0A), PTIB("NT", CODE + 9), PTW("", TERM) }, { { CODE + 0x0D, CODE }, { CODE + 1, CODE + 6 } } },
+    };
+    (void)state;
+    for (size_t k = 0; k < ARRAY_LEN(rows); k++) {
+        struct image im = program();
+        struct seen seen;
+        im.functions = functions;
+        im.nfunctions = ARRAY_LEN(functions);
+        struct s12z_flow *f = open_flow(&im, &seen);
+        for (size_t i = 0; i < ARRAY_LEN(rows[k].line) && rows[k].line[i]; i++)
+            assert_int_equal(feed(f, rows[k].line[i], NULL), 0);
+        unsigned n = 0, want = rows[k].jump[1].pc ? 2 : 1;
+        for (unsigned i = 0; i < seen.n; i++)
+            if (seen.last[i].kind == EVENT_JUMP) {
+                assert_true(n < want && seen.last[i].pc == rows[k].jump[n].pc && seen.last[i].target == rows[k].jump[n].target);
+                n++;
+            }
+        assert_int_equal(n, want);
+        assert_int_equal(s12z_flow_totals(f)->calls, 1); /* jumps are none */
+        s12z_flow_free(f);
+    }
+}
+
 struct loops { unsigned n; uint32_t low, high; uint64_t entered; };
 static int note_loop(void *ctx, uint32_t low, uint32_t high, uint64_t entered)
 {
@@ -435,6 +465,7 @@ int main(void)
         cmocka_unit_test(random_program__a_line_missing__noticed_or_harmless),
         cmocka_unit_test(random_program__any_bit_flipped__detected_or_local),
         cmocka_unit_test(line__each_situation__calls_counts_and_complaints),
+        cmocka_unit_test(jumps__from_function_to_function__each_told_once),
         cmocka_unit_test(time__stamps_against_estimates__factor_spread_and_waits),
         cmocka_unit_test(loops__a_wait_loop_left_by_interrupts__its_range_and_how_often_at_least),
     };
