@@ -5,7 +5,8 @@
 
 #include "probe/base/util.h"
 
-enum { FIRST_EVENTS = 1024, RECENT = 64 /* lines of the buffer */, CULPRITS = 64, CALLS = 1024 };
+enum { FIRST_EVENTS = 1024, RECENT = 64 /* lines of the buffer */, CULPRITS = 64, CALLS = 1024, MAX_CALL_BYTES = 6,
+       AGAIN = 4 /* calls of one function in one of its caller: a loop */ };
 #define NO_PC 0xFFFFFFFFu
 
 const struct counter_event s12z_counter_events[] = {
@@ -18,19 +19,28 @@ const struct counter_event s12z_counter_events[] = {
     { 0, NULL, NULL, NULL },
 };
 
+/* How a function is called, for the range without it. */
+struct called {
+    uint32_t low, site, back; /* of the last call; where it went back to, 0: not seen yet */
+    uint32_t caller, size;    /* the function of the first site, once there are two */
+    uint64_t times;
+    bool sites, callers;      /* several of them */
+};
+
 struct s12z_events {
     struct s12z_events_config cfg;
     uint64_t stops[TRACE_MAX_STOPS];
     struct s12z_flow *flow;
     bool active, begun;    /* now; once, without a start point */
     bool unplaced;         /* a place is missing since a gap */
+    uint32_t last_pc;      /* of the walker's last event, NO_PC if it had none */
     bool failed;           /* out of memory inside of a callback */
     uint64_t at_ns;
     struct event *queue;   /* ring */
     size_t head, count, cap;
     uint32_t recent[RECENT];
     unsigned nrecent;
-    struct { uint32_t target, pc; } call[CALLS]; /* the last call of functions, by hash: culprits turn out to be some afterwards */
+    struct called called[CALLS]; /* functions by hash: culprits turn out to be some afterwards */
     struct s12z_culprit culprit[CULPRITS];
     size_t nculprits;
     const struct image_function *functions; /* borrowed: the image's */
@@ -165,11 +175,11 @@ static void passed_point(struct s12z_events *e, uint32_t pc)
 
 /* ---- who filled the buffer ---- */
 
-static void note_indirect(struct s12z_events *e, const struct event *ev)
+/* The line with a destination just walked: its instruction was the last event. Calls and jumps without a line are none. */
+static void note_indirect(struct s12z_events *e)
 {
-    bool indirect = ev->kind == EVENT_RETURN || ev->kind == EVENT_JUMP || ev->kind == EVENT_RTE || ev->kind == EVENT_CALL;
-    if (indirect && ev->flags & EVENT_HAS_PC)
-        e->recent[e->nrecent++ % RECENT] = (uint32_t)ev->pc;
+    if (e->last_pc != NO_PC)
+        e->recent[e->nrecent++ % RECENT] = e->last_pc;
 }
 
 static const struct image_function *function_at(const struct s12z_events *e, uint32_t pc)
@@ -195,8 +205,7 @@ static void accuse(struct s12z_events *e, uint32_t pc)
     if (k == CULPRITS)
         return;
     if (k == e->nculprits)
-        e->culprit[e->nculprits++] = (struct s12z_culprit){
-            .low = low, .name = f ? f->name : NULL, .call = e->call[low % CALLS].target == low ? e->call[low % CALLS].pc : 0 };
+        e->culprit[e->nculprits++] = (struct s12z_culprit){ .low = low, .name = f ? f->name : NULL };
     e->culprit[k].lines++;
 }
 
@@ -208,43 +217,64 @@ static void overflowed(struct s12z_events *e)
     e->nrecent = 0;
 }
 
-static struct s12z_culprit *culprit_at(const struct s12z_events *e, uint32_t pc)
+/* NULL: its calls are not known. */
+static const struct called *called_at(const struct s12z_events *e, uint32_t low)
 {
-    const struct image_function *f = function_at(e, pc);
-    for (size_t k = 0; f && k < e->nculprits; k++)
-        if (e->culprit[k].low == f->low)
-            return (struct s12z_culprit *)&e->culprit[k];
-    return NULL;
+    const struct called *c = &e->called[low % CALLS];
+    return c->times && c->low == low ? c : NULL;
 }
 
-/* Where they are called from and go back to, for the range without them. */
+static void note_call(struct s12z_events *e, uint32_t site, uint32_t target)
+{
+    struct called *c = &e->called[target % CALLS];
+    if (c->low != target || !c->times)
+        *c = (struct called){ .low = target, .site = site };
+    c->times++;
+    if (c->site == site)
+        return;
+    if (!c->sites) {
+        const struct image_function *f = function_at(e, c->site);
+        c->caller = f ? (uint32_t)f->low : c->site;
+        c->size = f ? (uint32_t)(f->high - f->low) : 1;
+    }
+    c->callers |= site - c->caller >= c->size;
+    c->sites = true;
+    c->site = site;
+    c->back = 0;
+}
+
+/* Where functions are called from and go back to. Returns only once it matters: they take a search each. */
 static void note_surroundings(struct s12z_events *e, const struct event *ev)
 {
-    struct s12z_culprit *c;
-    if (ev->kind == EVENT_CALL) {
-        e->call[ev->target % CALLS].target = (uint32_t)ev->target;
-        e->call[ev->target % CALLS].pc = (uint32_t)ev->pc;
-    }
-    if (!e->nculprits)
+    if (ev->kind == EVENT_CALL)
+        note_call(e, (uint32_t)ev->pc, (uint32_t)ev->target);
+    if (ev->kind != EVENT_RETURN || !e->nculprits)
         return;
-    if (ev->kind == EVENT_CALL && (c = culprit_at(e, (uint32_t)ev->target)) && c->low == ev->target)
-        c->call = (uint32_t)ev->pc;
-    else if (ev->kind == EVENT_RETURN && (c = culprit_at(e, (uint32_t)ev->pc)))
+    const struct image_function *f = function_at(e, (uint32_t)ev->pc);
+    struct called *c = f ? (struct called *)called_at(e, (uint32_t)f->low) : NULL;
+    if (c && ev->target - c->site - 1 < MAX_CALL_BYTES)
         c->back = (uint32_t)ev->target;
 }
 
+/* Outwards from the worst, as long as one is called again and again from within one call of its caller. */
 bool s12z_events_range(const struct s12z_events *e, uint32_t *start, uint32_t *stop)
 {
-    const struct s12z_culprit *c = NULL, *outer;
+    const struct s12z_culprit *worst = NULL;
     for (size_t k = 0; k < e->nculprits; k++)
-        c = !c || e->culprit[k].lines > c->lines ? &e->culprit[k] : c;
-    for (size_t k = 0; c && k < CULPRITS && c->call && (outer = culprit_at(e, c->call)) && outer != c && outer->lines >= c->lines / 8; k++)
-        c = outer;
-    if (!c || !c->call || !c->back || culprit_at(e, c->back) == c)
-        return false;
-    *start = c->back;
-    *stop = c->call;
-    return true;
+        worst = !worst || e->culprit[k].lines > worst->lines ? &e->culprit[k] : worst;
+    const struct called *c = worst ? called_at(e, worst->low) : NULL, *outer;
+    for (unsigned k = 0; c && !c->callers && k < CULPRITS; k++) {
+        const struct image_function *f = function_at(e, c->site);
+        outer = f && f->low != c->low ? called_at(e, (uint32_t)f->low) : NULL;
+        bool again = c->sites || (outer && c->times > AGAIN * outer->times);
+        if (!again && c->back) {
+            *start = c->back;
+            *stop = c->site;
+            return true;
+        }
+        c = again ? outer : NULL;
+    }
+    return false;
 }
 
 static int by_lines(const void *a, const void *b)
@@ -290,7 +320,7 @@ static void walked(void *ctx, const struct event *ev)
         passed_point(e, (uint32_t)ev->pc);
         break;
     default:
-        note_indirect(e, ev);
+        e->last_pc = ev->flags & EVENT_HAS_PC ? (uint32_t)ev->pc : NO_PC;
         note_surroundings(e, ev);
         if (e->active)
             push_counted(e, *ev);
@@ -328,6 +358,7 @@ int s12z_events_line(struct s12z_events *e, uint64_t raw, const struct s12z_line
     if (e->cfg.lines)
         push(e, &(struct event){ .kind = EVENT_LINE, .c1 = raw });
     bool was_placed = s12z_flow_synchronised(e->flow);
+    e->last_pc = NO_PC;
     int ret = s12z_flow_line(e->flow, l, &misfit);
     if (ret == -ERR_NOMEM)
         return err_set(err, ERR_NOMEM, "close other programs", "%s", misfit.what);
@@ -337,6 +368,8 @@ int s12z_events_line(struct s12z_events *e, uint64_t raw, const struct s12z_line
         lose(e, 1, EVENT_CAUSE_CORRUPT);
     } else if (!was_placed && !s12z_flow_synchronised(e->flow)) {
         e->totals.unplaced++;
+    } else if (l->format == S12Z_PTIB) {
+        note_indirect(e);
     }
     place(e);
     if (l->overflow)

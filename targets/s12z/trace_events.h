@@ -94,12 +94,12 @@ struct s12z_culprit {
     uint32_t low;
     const char *name;    /* of the image, NULL unknown; valid as long as that */
     uint64_t lines;
-    uint32_t call, back; /* last seen called from, returned to; 0 not yet */
 };
 size_t s12z_events_culprits(const struct s12z_events *e, struct s12z_culprit *out, size_t cap);
 
-/* s12z_events_range - a range without the functions that fill the buffer: from where the outermost of them returns to (start) to where it is
- * called next (stop). False if none is known yet. */
+/* s12z_events_range - a range without the function that fills the buffer most: from where it returns to (start) to where it is called
+ * (stop); if it is called again and again within one call of its caller, the same of that, and so on outwards. False if none is
+ * known, or it is called from several functions. */
 bool s12z_events_range(const struct s12z_events *e, uint32_t *start, uint32_t *stop);
 
 #endif
