@@ -114,12 +114,14 @@ struct s12z_target {
 
     /* Hooks of the profile source; all may be NULL. trace is its state.
      * trace_resuming: the program is about to run on; DBG is disarmed, s12z_dbg_claim() may be called.
+     * trace_resumed: it runs, GO has just been answered.
      * trace_halted: the program has stopped, DBG is disarmed, efr is DBGEFR at that time. Returns 1 if that was the profile's own
      *   doing (overflow, stop point): it runs on without a stop; 0: a stop; < 0 failure.
      * trace_poll: the program runs; called at every poll. Returns 0 or failure.
      * trace_reset: the part was reset: what was in the module is lost. */
     struct s12z_trace *trace;
     int (*trace_resuming)(struct s12z_target *t, struct err *err);
+    void (*trace_resumed)(struct s12z_target *t);
     int (*trace_halted)(struct s12z_target *t, uint8_t efr, struct err *err);
     int (*trace_poll)(struct s12z_target *t, uint64_t max_ns, struct err *err);
     void (*trace_reset)(struct s12z_target *t);

@@ -205,6 +205,8 @@ int s12z_run_freely(struct s12z_target *t, struct err *err)
         return err_prefix(err, ret, "resume");
     t->state = TARGET_RUNNING;
     t->reg_valid = 0;
+    if (t->trace_resumed)
+        t->trace_resumed(t);
     return 0;
 }
 

@@ -44,12 +44,14 @@ struct s12z_trace {
     bool gap_due;              /* lines are missing before the next session */
     enum event_cause gap_cause;
     uint64_t begun_ns;         /* the session's arming */
-    uint64_t burst_cycles;     /* bus cycles of the table before that session */
+    uint64_t burst_cycles;     /* bus cycles before that session, by the table and waited */
     uint64_t look_ns, edge_ns; /* last time asked; last time an edge came */
     uint64_t line_tick[LINES], lines; /* pins: when lines began to be sent */
     uint64_t overflow_tick;
     uint32_t bus_hz;           /* 0 unknown */
-    uint64_t held_from_ns, held_ns, wire_bits, resets, lost_edges, lost_edge_times;
+    uint64_t runs_from_ns;     /* since the last GO, or arming beside it; 0: halted */
+    uint64_t held_from_ns;     /* since the module halted it; 0: it runs, or a debugger has it */
+    uint64_t board_ns, held_ns, wire_bits, resets, lost_edges, lost_edge_times;
     uint64_t armed_ns, ivbr_ns;
     struct err sink_err;
     char why_not[96];          /* what the module could not be given */
@@ -82,7 +84,7 @@ static uint64_t gap_cycles(struct s12z_trace *tr, uint64_t next_tick)
         double ticks = next_tick > tr->overflow_tick ? (double)(next_tick - tr->overflow_tick) : 0;
         return tr->overflow_tick && tr->edges.bit_ticks > 0 ? (uint64_t)(2 * ticks / tr->edges.bit_ticks) : 0;
     }
-    uint64_t all = ns_to_bus(tr, s12z_now(tr->t) - tr->begun_ns), seen = seen_cycles(tr) - tr->burst_cycles;
+    uint64_t all = ns_to_bus(tr, s12z_now(tr->t) - tr->begun_ns), seen = seen_cycles(tr) + tr->time.waited - tr->burst_cycles;
     return all > seen ? all - seen : 0;
 }
 
@@ -243,6 +245,8 @@ static int read_buffer(struct s12z_trace *tr, struct err *err)
     struct s12z_target *t = tr->t;
     bool hurry = t->state == TARGET_HALTED && !REG_GET(t->control, S12Z_BDCCSR_CLKSW);
     int ret = hurry ? s12z_clock_source(t, true, err) : 0;
+    if (ret == 0 && hurry)
+        tr->bus_hz = t->hz / S12Z_BDCFCLK_PER_BUS;
     if (ret == 0)
         ret = read_lines(tr, err);
     int back = hurry ? s12z_clock_source(t, false, ret < 0 ? NULL : err) : 0;
@@ -273,7 +277,7 @@ static void session_begins(struct s12z_trace *tr)
     tr->session = true;
     tr->ended = false;
     tr->begun_ns = tr->look_ns = s12z_now(tr->t);
-    tr->burst_cycles = seen_cycles(tr);
+    tr->burst_cycles = seen_cycles(tr) + tr->time.waited;
 }
 
 /* All lines of a session that is over, and what ended it. The module is disarmed. */
@@ -292,6 +296,35 @@ static int session_over(struct s12z_trace *tr, uint8_t efr, struct err *err)
     return ret;
 }
 
+/* ---- the program's time ---- */
+
+static uint64_t bus_clock(const struct s12z_trace *tr)
+{
+    return tr->pdo ? tr->edges.bit_ticks > 0 ? (uint64_t)(2 * (double)tr->tick_hz / tr->edges.bit_ticks) : 0 : tr->bus_hz;
+}
+
+/* The program ran since the last GO, until now_ns at most. If the module halted it, that was some time before anybody noticed: the
+ * session's cycles tell. */
+static void count_run(struct s12z_trace *tr, bool by_module, uint64_t now_ns)
+{
+    uint64_t ns = tr->runs_from_ns ? now_ns - tr->runs_from_ns : 0, hz = bus_clock(tr);
+    uint64_t cycles = seen_cycles(tr) + tr->time.waited - tr->burst_cycles;
+    uint64_t ran = by_module && hz ? (uint64_t)((unsigned __int128)cycles * 1000000000u / hz) : ns;
+    tr->runs_from_ns = 0;
+    tr->board_ns += ns;
+    tr->held_ns += ns > ran ? ns - ran : 0;
+}
+
+static void on_resumed(struct s12z_target *t)
+{
+    struct s12z_trace *tr = t->trace;
+    uint64_t now = s12z_now(t), held = tr->held_from_ns ? now - tr->held_from_ns : 0;
+    tr->board_ns += held;
+    tr->held_ns += held;
+    tr->held_from_ns = 0;
+    tr->runs_from_ns = tr->begun_ns = now;
+}
+
 /* ---- hooks of the driver ---- */
 
 static int on_resuming(struct s12z_target *t, struct err *err)
@@ -303,9 +336,6 @@ static int on_resuming(struct s12z_target *t, struct err *err)
     if (ret < 0)
         return ret;
     session_begins(tr);
-    if (tr->held_from_ns)
-        tr->held_ns += s12z_now(t) - tr->held_from_ns;
-    tr->held_from_ns = 0;
     return 0;
 }
 
@@ -315,8 +345,10 @@ static int on_halted(struct s12z_target *t, uint8_t efr, struct err *err)
     if (!tr->session)
         return 0;
     bool own = efr & EFR(PTBOVF) || (!tr->plan.begins && efr & tr->plan.dbg.comparators);
-    tr->held_from_ns = own ? s12z_now(t) : 0;
+    uint64_t halted_ns = s12z_now(t);
     int ret = session_over(tr, efr, err);
+    count_run(tr, own, halted_ns);
+    tr->held_from_ns = own ? halted_ns : 0;
     if (ret == 0 && efr & EFR(PTBOVF) && tr->cfg.policy == TRACE_LIVE)
         tr->gap_due = true; /* a debugger's breakpoint halted later than the buffer was full */
     return ret < 0 ? ret : own && !t->halt_wanted;
@@ -381,6 +413,7 @@ static void on_reset(struct s12z_target *t)
     struct s12z_trace *tr = t->trace;
     tr->resets++;
     tr->session = false;
+    count_run(tr, false, s12z_now(t));
     tr->held_from_ns = 0;
     if (!tr->armed)
         return;
@@ -396,6 +429,7 @@ static void free_trace(struct s12z_target *t)
     struct s12z_trace *tr = t->trace;
     t->trace = NULL;
     t->trace_resuming = NULL;
+    t->trace_resumed = NULL;
     t->trace_halted = NULL;
     t->trace_poll = NULL;
     t->trace_reset = NULL;
@@ -474,6 +508,7 @@ static int hook_in(struct s12z_trace *tr, struct err *err)
 {
     struct s12z_target *t = tr->t;
     t->trace_resuming = on_resuming;
+    t->trace_resumed = on_resumed;
     t->trace_halted = on_halted;
     t->trace_poll = on_poll;
     t->trace_reset = on_reset;
@@ -486,6 +521,7 @@ static int hook_in(struct s12z_trace *tr, struct err *err)
     ret = s12z_dbg_arm(t, err);
     if (ret == 0)
         session_begins(tr);
+    tr->runs_from_ns = tr->begun_ns;
     return ret;
 }
 
@@ -545,6 +581,7 @@ static int trace_disarm(struct target *target, struct err *err)
     if (!tr || !tr->armed)
         return 0;
     int ret = 0;
+    count_run(tr, false, s12z_now(t));
     if (tr->session && t->armed) {
         ret = s12z_dbg_disarm(t, &efr, err);
         if (ret == 0)
@@ -557,6 +594,7 @@ static int trace_disarm(struct target *target, struct err *err)
     }
     tr->armed = tr->session = false;
     t->trace_resuming = NULL;
+    t->trace_resumed = NULL;
     t->trace_halted = NULL;
     t->trace_poll = NULL;
     t->trace_reset = NULL;
@@ -646,9 +684,11 @@ static int trace_status(struct target *target, struct trace_status *out, struct 
     if (!tr)
         return 0;
     const struct s12z_events_totals *s = s12z_events_totals(tr->events);
+    uint64_t runs_ns = tr->runs_from_ns ? s12z_now(tr->t) - tr->runs_from_ns : 0;
     *out = (struct trace_status){
         .armed = tr->armed, .active = s12z_events_active(tr->events), .events = s->events, .lost = s->gap_lines + s->misfits,
-        .target_cycles = seen_cycles(tr) + s->gap_cycles, .held_ns = tr->held_ns, .wire_bits = tr->wire_bits,
+        .target_cycles = seen_cycles(tr) + s->gap_cycles, .board_ns = tr->board_ns + runs_ns, .held_ns = tr->held_ns,
+        .wire_bits = tr->wire_bits,
         .ring_bytes = LINES * LINE_BYTES,
     };
     make_note(tr, out->note, sizeof out->note);
