@@ -92,7 +92,8 @@ static void look(struct pump *p, struct target *t)
     pthread_mutex_lock(&p->lock);
     if (have)
         p->view.trace = status;
-    p->view.now_ns = at;
+    if (p->phase == PUMP_ARMED) /* what follows is the way out */
+        p->view.now_ns = at;
     p->view.armed_ns = p->armed_ns;
     pthread_mutex_unlock(&p->lock);
     p->looked_ns = at;
@@ -142,7 +143,7 @@ static size_t move_batches(struct pump *p, struct target *t)
 
 static bool time_is_up(struct pump *p, struct target *t, size_t moved)
 {
-    if (!p->cfg.for_ns)
+    if (!p->cfg.for_ns || p->waiting_run)
         return false;
     if (p->waiting_start) { /* time before the start point is not profiled time */
         if (moved == 0)
@@ -187,8 +188,11 @@ static void rearm(struct pump *p, struct target *t)
 static bool slice(void *ctx, struct target *t)
 {
     struct pump *p = ctx;
-    if (p->halted && t->ops->state(t) == TARGET_RUNNING)
+    bool running = t->ops->state(t) == TARGET_RUNNING;
+    if (p->halted && running)
         forget_stop(p);
+    if (running) /* somebody else resumed it: this is up to a slice late */
+        pump_running(p, t);
     if (p->phase != PUMP_ARMED && p->phase != PUMP_DRAINING)
         return false;
     if (p->away && p->rearm_at_ns && host_ns() >= p->rearm_at_ns)
@@ -293,9 +297,17 @@ int pump_arm(struct pump *p, struct target *t, struct err *err)
         return ret;
     p->armed_ns = now(t);
     p->waiting_start = p->cfg.trace.has_start;
+    p->waiting_run = t->ops->state(t) == TARGET_HALTED;
     set_phase(p, PUMP_ARMED);
     look(p, t);
     return 0;
+}
+
+void pump_running(struct pump *p, struct target *t)
+{
+    if (p->waiting_run)
+        p->armed_ns = now(t);
+    p->waiting_run = false;
 }
 
 void pump_disarm(struct pump *p, struct target *t)

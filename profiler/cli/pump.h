@@ -60,6 +60,7 @@ struct pump {
     uint64_t armed_ns, looked_ns;
     bool halted;        /* since the last stop nobody has been seen to resume it */
     bool waiting_start; /* for_ns counts from the first event */
+    bool waiting_run;   /* armed while halted: the profile's time begins when the program runs */
     bool away;          /* not armed on the board, although phase is PUMP_ARMED */
     bool gap_due;       /* an EVENT_LOST that found no room yet */
     struct trace_status before; /* sums over the traces that ended with a loss of the target */
@@ -75,6 +76,10 @@ void pump_fini(struct pump *p);
 
 /* pump_arm - patch and begin; the target may run or be halted, and stays so. 0 or the driver's error. */
 int pump_arm(struct pump *p, struct target *t, struct err *err);
+
+/* pump_running - whoever armed a halted target has resumed it: the profile's time begins now. Without this call it does with the next
+ * slice. Harmless when the target ran already. */
+void pump_running(struct pump *p, struct target *t);
 
 /* pump_disarm - undo the patches; the events still in the target's ring follow with the next slices, then
  * the phase becomes PUMP_ENDED. Harmless when not armed. */

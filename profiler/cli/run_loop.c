@@ -82,6 +82,8 @@ static void begin_on_worker(void *ctx, struct target *t)
         r->begin.ret = pump_arm(&r->pump, t, &r->begin.err);
     if (r->begin.ret >= 0 && r->profile && t->ops->state(t) == TARGET_HALTED)
         r->begin.ret = t->ops->resume(t, &(struct resume){ .kind = RESUME_CONTINUE }, &r->begin.err);
+    if (r->begin.ret >= 0 && r->profile)
+        pump_running(&r->pump, t);
 }
 
 static void disarm_on_worker(void *ctx, struct target *t)
@@ -199,8 +201,9 @@ static void profile_ended(struct run *r, const struct pump_view *v)
         run_note(r, "the program never came to the start point %s: nothing was profiled", r->set.start);
     struct slowdown slow = live_slowdown(v);
     char text[80];
+    double ms = (double)(v->trace.board_ns ? v->trace.board_ns : v->now_ns - v->armed_ns) / 1e6;
     if (!r->set.json)
-        run_note(r, "%.1f s of the board's time%s%s", (double)(v->trace.board_ns ? v->trace.board_ns : v->now_ns - v->armed_ns) / 1e9,
+        run_note(r, ms < 100 ? "%.3g ms of the board's time%s%s" : "%.1f s of the board's time%s%s", ms < 100 ? ms : ms / 1000,
                  slow.times > 0 ? ", slowed down " : "", slowdown_text(&slow, text, sizeof text));
     unsigned sessions = gdb_server_sessions(r->server);
     if (sessions == 0) {

@@ -17,6 +17,7 @@ struct scripted {
     struct target base;
     uint64_t left, next;
     uint64_t now_ns;
+    enum target_state state;
     int fail_arm;
     int fail_poll; /* -ERR_*: what poll answers instead */
     unsigned armed, disarmed, polls;
@@ -62,14 +63,10 @@ static int status(struct target *t, struct trace_status *out, struct err *err)
 }
 
 static uint64_t now_ns(struct target *t) { return of(t)->now_ns; }
-static enum target_state running(struct target *t)
-{
-    (void)t;
-    return TARGET_RUNNING;
-}
+static enum target_state state_of(struct target *t) { return of(t)->state; }
 
 static const struct target_trace_ops trace_ops = { .arm = arm, .poll = poll_trace, .disarm = disarm, .status = status };
-static const struct target_ops ops = { .name = "scripted", .trace = &trace_ops, .now_ns = now_ns, .state = running };
+static const struct target_ops ops = { .name = "scripted", .trace = &trace_ops, .now_ns = now_ns, .state = state_of };
 
 struct fixture {
     struct pump pump;
@@ -83,7 +80,7 @@ static void woken(void *ctx) { ((struct fixture *)ctx)->wakes++; }
 static struct fixture *make(uint64_t events, uint64_t for_ns, bool has_start)
 {
     struct fixture *fx = test_calloc(1, sizeof *fx);
-    fx->target = (struct scripted){ .base.ops = &ops, .left = events, .now_ns = 1000 };
+    fx->target = (struct scripted){ .base.ops = &ops, .left = events, .now_ns = 1000, .state = TARGET_RUNNING };
     struct pump_config cfg = {
         .trace = { .image = &fx->image, .has_start = has_start }, .for_ns = for_ns, .queue_events = QUEUE,
         .wake = woken, .wake_ctx = fx,
@@ -195,6 +192,31 @@ static void pump__time_limit__counts_the_target_s_clock_from_the_start_point(voi
     drop(fx);
 }
 
+static void pump__time_limit__armed_while_halted__counts_from_the_run(void **state)
+{
+    (void)state;
+    for (int told = 0; told < 2; told++) { /* by pump_running(), or by the first slice that finds it running */
+        struct fixture *fx = make(1, 500, false);
+        fx->target.state = TARGET_HALTED;
+        pump_arm(&fx->pump, &fx->target.base, NULL);
+        fx->target.now_ns += 10000; /* the way into the program takes its time */
+        slice(fx);
+        assert_int_equal(fx->target.disarmed, 0);
+        fx->target.state = TARGET_RUNNING;
+        if (told)
+            pump_running(&fx->pump, &fx->target.base);
+        else
+            slice(fx);
+        fx->target.now_ns += 499;
+        slice(fx);
+        assert_int_equal(fx->target.disarmed, 0);
+        fx->target.now_ns += 1;
+        slice(fx);
+        assert_int_equal(fx->target.disarmed, 1);
+        drop(fx);
+    }
+}
+
 static void pump__trace_fails__why_is_seen(void **state)
 {
     (void)state;
@@ -298,6 +320,7 @@ int main(void)
         cmocka_unit_test(pump__queue_full__leaves_events_in_the_target),
         cmocka_unit_test(pump__disarm__drains_the_rest_before_it_ends),
         cmocka_unit_test(pump__time_limit__counts_the_target_s_clock_from_the_start_point),
+        cmocka_unit_test(pump__time_limit__armed_while_halted__counts_from_the_run),
         cmocka_unit_test(pump__trace_fails__why_is_seen),
         cmocka_unit_test(pump__target_comes_back__is_armed_again_and_the_gap_is_an_event),
         cmocka_unit_test(pump__target_comes_back_without_its_program__is_not_traced_until_it_can_be),
