@@ -293,7 +293,7 @@ static void totals(const struct profile *p, const struct text_sink *out)
         const struct profile_counter *c = &p->info.counter[i];
         if (!report_has_counter(p, i))
             continue;
-        bool cycles = c->unit && !strcmp(c->unit, "cycles");
+        bool cycles = !strcmp(report_unit(c), "cycles");
         sink_printf(out, "C%d        %s %s%s\n", i + 1, grouped(total[i], a), c->name ? c->name : "",
                     cycles ? " cycles" : "");
     }

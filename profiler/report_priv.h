@@ -29,6 +29,8 @@ bool report_has_counter(const struct profile *p, int i);
 
 /* The name people see: qualified where others have the same. */
 const char *report_shown_name(const struct profile_function *f);
+/* The counter's unit, "" where its name says it already (bus-cycles). */
+const char *report_unit(const struct profile_counter *c);
 
 /* "C1 elapsed-time (cycles), C2 icache-miss (count)"; nothing for a statistical profile. */
 void report_legend(const struct profile *p, const struct text_sink *out);

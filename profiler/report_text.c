@@ -23,6 +23,12 @@ const char *report_shown_name(const struct profile_function *f)
     return f->qualified && *f->qualified ? f->qualified : f->name;
 }
 
+const char *report_unit(const struct profile_counter *c)
+{
+    const char *unit = c->unit ? c->unit : "count";
+    return c->name && strstr(c->name, unit) ? "" : unit;
+}
+
 void report_legend(const struct profile *p, const struct text_sink *out)
 {
     bool any = false;
@@ -30,7 +36,8 @@ void report_legend(const struct profile *p, const struct text_sink *out)
         const struct profile_counter *c = &p->info.counter[i];
         if (!report_has_counter(p, i) || !c->name)
             continue;
-        sink_printf(out, "%sC%d %s (%s)", any ? ", " : "", i + 1, c->name, c->unit ? c->unit : "count");
+        const char *unit = report_unit(c);
+        sink_printf(out, *unit ? "%sC%d %s (%s)" : "%sC%d %s", any ? ", " : "", i + 1, c->name, unit);
         any = true;
     }
     if (any)

@@ -166,8 +166,14 @@ static void report__summary__totals_coverage_and_slow_down(void **state)
            "coverage  22 events, 0 lost, 0 doubtful\n"
            "          the board was away 2 times: what ran then is not in here\n");
     p->info.note = "shinobi: the routine sbIrqHandler was patched; 3 places are not traced: BL is set there, or they are in ROM";
+    p->info.counter[0].name = "bus-cycles"; /* says its unit itself */
+    struct memory_sink list = { 0 };
+    report_functions(p, &(struct report_options){ 0 }, sink_to(&list));
+    assert_memory_equal(sink_text(&list), "C1 bus-cycles, C2 icache-miss (count)\n", 38);
+    sink_free(&list);
     struct memory_sink m = { 0 };
     report_summary(p, &(struct report_options){ 0 }, sink_to(&m));
+    assert_non_null(strstr(sink_text(&m), "C1        2,500 bus-cycles\n"));
     assert_non_null(strstr(sink_text(&m), "note      shinobi: the routine sbIrqHandler was patched; 3 places are not\n"
                                           "          traced: BL is set there, or they are in ROM\n"));
     sink_free(&m);
