@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "probe/base/nearest.h"
+#include "probe/base/util.h"
 
 enum { MAX_NAME = 32 };
 
@@ -72,8 +73,7 @@ static bool any_listed(const struct adapter_list *list)
     return false;
 }
 
-/* The one adapter that is there. */
-static int open_only(const struct probe_config *cfg, struct probe **out, struct err *err)
+int probe_default(char *name, size_t cap, struct err *err)
 {
     struct adapter_list list;
     struct err why = { .code = ERR_OK };
@@ -82,35 +82,54 @@ static int open_only(const struct probe_config *cfg, struct probe **out, struct 
         return ret;
     ret = adapter_choose(&list, NULL, &(struct adapter_spec){ 0 }, &why);
     if (ret >= 0)
-        ret = open_row(&list.row[ret], "", cfg, out, err);
+        adapter_name(&list, (size_t)ret, name, cap);
     else if (ret == -ERR_NOT_FOUND)
         ret = no_adapter(any_listed(&list) ? &why : NULL, err);
     else if (err)
         *err = why;
     adapter_list_free(&list);
-    return ret;
+    return MIN(ret, 0);
+}
+
+static const struct probe_driver *find_driver(const char *name, size_t len)
+{
+    for (const struct probe_driver *const *d = probe_drivers(); *d; d++)
+        if (strlen((*d)->name) == len && !strncmp((*d)->name, name, len))
+            return *d;
+    return NULL;
+}
+
+int probe_named(const char *name, struct err *err)
+{
+    char driver[MAX_NAME];
+    size_t len = strcspn(name, ":,");
+    if (find_driver(name, len))
+        return 0;
+    snprintf(driver, sizeof driver, "%.*s", (int)MIN(len, sizeof driver), name);
+    return unknown_driver(driver, err);
 }
 
 int probe_open(const char *name, const struct probe_config *cfg, struct probe **out, struct err *err)
 {
-    if (!name || !name[0])
-        return open_only(cfg, out, err);
-    const char *colon = strchr(name, ':'), *comma = strchr(name, ',');
-    const char *end = colon && (!comma || colon < comma) ? colon : comma;
-    char driver[MAX_NAME];
-    snprintf(driver, sizeof driver, "%.*s", (int)(end ? end - name : (long)strlen(name)), name);
-    for (const struct probe_driver *const *d = probe_drivers(); *d; d++) {
-        if (strcmp((*d)->name, driver) != 0)
-            continue;
-        const char *spec = end ? end + (*end == ':') : "";
-        if ((*d)->list && !(*d)->own_spec)
-            return open_listed(*d, spec, cfg, out, err);
-        struct probe_config c = *cfg;
-        c.adapter = NULL;
-        c.spec = spec;
-        return (*d)->open(&c, out, err);
+    char only[PROBE_NAME_MAX];
+    int ret = 0;
+    if (!name || !name[0]) {
+        ret = probe_default(only, sizeof only, err);
+        name = only;
     }
-    return unknown_driver(driver, err);
+    if (ret == 0)
+        ret = probe_named(name, err);
+    if (ret < 0)
+        return ret;
+    size_t len = strcspn(name, ":,");
+    const struct probe_driver *d = find_driver(name, len);
+    const char *spec = name + len + (name[len] == ':');
+    if (d->list && !d->own_spec)
+        return open_listed(d, spec, cfg, out, err);
+    struct probe_config c = *cfg;
+    c.adapter = NULL;
+    c.spec = spec;
+    return d->open(&c, out, err);
 }
 
 int probe_reopen(struct probe *p, struct err *err)

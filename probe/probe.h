@@ -58,6 +58,15 @@ struct probe {
 /* probe_drivers - every driver, NULL-terminated; static lifetime. Only probe/drivers.c names them. */
 const struct probe_driver *const *probe_drivers(void);
 
+/* probe_default - the name of the one adapter that is there, for probe_open()
+ * name   PROBE_NAME_MAX bytes; untouched on failure: -ERR_USAGE none is there (hint: the simulated board) or several are, -ERR_NOT_FOUND
+ *        those that are there cannot serve us. */
+enum { PROBE_NAME_MAX = 160 };
+int probe_default(char *name, size_t cap, struct err *err);
+
+/* probe_named - whether name begins with a driver's: 0, or -ERR_USAGE with the near ones. */
+int probe_named(const char *name, struct err *err);
+
 /* probe_open - open what --probe names: "DRIVER" or "DRIVER:spec" (adapter.h)
  * name   the whole text; NULL or "": the one adapter that is there. Without any the error lists what was looked for and shows
  *        the command that runs the simulated board; it never picks the simulator, a serial port or a host by itself.

@@ -1,7 +1,10 @@
 #include <stdbool.h>
+#include <string.h>
 
+#include "probe/base/util.h"
 #include "probe/probe.h"
 #include "profiler/cli/command.h"
+#include "profiler/cli/fold.h"
 #include "profiler/cli/parts.h"
 #include "profiler/cli/view.h"
 #include "profiler/json_writer.h"
@@ -11,6 +14,9 @@ static const struct opt list_opts[] = {
     { "json", 0, NULL, "print one JSON document", LIST_JSON },
     { "help", 'h', NULL, "this text", LIST_HELP },
     { NULL, 0, NULL, NULL, 0 },
+};
+static const struct { enum adapter_can bit; const char *name; } abilities[] = {
+    { ADAPTER_JTAG, "JTAG" }, { ADAPTER_BDC, "BDC" }, { ADAPTER_PDO, "PDO capture" }, { ADAPTER_STREAM, "serial" },
 };
 
 static int take(void *ctx, int id, const char *value, struct err *err)
@@ -22,17 +28,62 @@ static int take(void *ctx, int id, const char *value, struct err *err)
     return 0;
 }
 
-static void list_text(struct cli *cli)
+/* "JTAG, serial; firmware V2.1; at 1-2.3; SWD only" */
+static void facts(const struct adapter *a, char *out, size_t cap)
 {
-    fprintf(cli->out, "adapters (--probe NAME):\n");
-    for (const struct probe_driver *const *d = probe_drivers(); *d; d++)
-        fprintf(cli->out, "  %-14s %s\n", (*d)->name, (*d)->help);
+    size_t at = 0;
+    for (size_t i = 0; i < ARRAY_LEN(abilities); i++)
+        if (a->can & abilities[i].bit)
+            at += (size_t)snprintf(out + at, cap - at, "%s%s", at ? ", " : "", abilities[i].name);
+    const struct { const char *before, *text; } rows[] = {
+        { "firmware ", a->firmware }, { "at ", a->driver->own_spec ? "" : a->bus_path }, { "", a->note },
+    };
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++)
+        if (*rows[i].text)
+            at += (size_t)snprintf(out + at, cap - at, "%s%s%s", at ? "; " : "", rows[i].before, rows[i].text);
+}
+
+static void row_text(const struct adapter_list *list, size_t i, FILE *out)
+{
+    const struct adapter *a = &list->row[i];
+    char name[PROBE_NAME_MAX], text[512] = "";
+    adapter_name(list, i, name, sizeof name);
+    if (!*a->serial && !*a->bus_path) /* the driver could not look */
+        snprintf(name, sizeof name, "%s", a->driver->name);
+    fprintf(out, "  %s%s%s\n", name, *a->product ? "  " : "", a->product);
+    facts(a, text, sizeof text);
+    fold(out, 6, text);
+    if (a->problem.code == ERR_OK)
+        return;
+    snprintf(text, sizeof text, "cannot be opened: %s", a->problem.what);
+    fold(out, 6, text);
+    if (*a->problem.hint) {
+        snprintf(text, sizeof text, "hint: %s", a->problem.hint);
+        fold(out, 6, text);
+    }
+}
+
+static void adapters_text(const struct adapter_list *list, FILE *out)
+{
+    fprintf(out, "adapters (--probe NAME; one alone needs no naming):\n");
+    for (size_t i = 0; i < list->n; i++)
+        row_text(list, i, out);
+    if (!list->n)
+        fprintf(out, "  none found; `probeprof doctor` says what to look at\n");
+}
+
+static void list_text(struct cli *cli, const struct adapter_list *list)
+{
+    adapters_text(list, cli->out);
     fprintf(cli->out, "simulated boards (--probe sim:BOARD):\n");
     for (const struct sim_board_type *const *b = cli->boards; *b; b++)
         fprintf(cli->out, "  sim:%-10s %s\n", (*b)->name, (*b)->help);
     fprintf(cli->out, "parts (--target NAME, where the adapter does not imply it):\n");
     for (const struct part *p = parts(); p->name; p++)
         fprintf(cli->out, "  %-14s %s\n", p->name, p->help);
+    fprintf(cli->out, "drivers (what is looked for, and what --probe takes):\n");
+    for (const struct probe_driver *const *d = probe_drivers(); *d; d++)
+        fprintf(cli->out, "  %-14s %s\n", (*d)->name, (*d)->help);
 }
 
 static void named(struct json_writer *j, const char *name, const char *help)
@@ -45,13 +96,62 @@ static void named(struct json_writer *j, const char *name, const char *help)
     json_write_end(j);
 }
 
-static void list_json(struct cli *cli)
+static void text_or_null(struct json_writer *j, const char *key, const char *text)
+{
+    json_write_key(j, key);
+    json_write_string(j, *text ? text : NULL);
+}
+
+static void problem_json(struct json_writer *j, const struct err *problem)
+{
+    json_write_key(j, "problem");
+    if (problem->code == ERR_OK) {
+        json_write_null(j);
+        return;
+    }
+    json_write_object(j, true);
+    text_or_null(j, "code", err_code_name(problem->code));
+    text_or_null(j, "what", problem->what);
+    text_or_null(j, "hint", problem->hint);
+    json_write_end(j);
+}
+
+static void row_json(const struct adapter_list *list, size_t i, struct json_writer *j)
+{
+    const struct adapter *a = &list->row[i];
+    char name[PROBE_NAME_MAX], usb[12] = "";
+    adapter_name(list, i, name, sizeof name);
+    if (a->vid || a->pid)
+        snprintf(usb, sizeof usb, "%04x:%04x", a->vid, a->pid);
+    const struct { const char *key, *text; } rows[] = {
+        { "probe", *a->serial || *a->bus_path ? name : "" }, { "driver", a->driver->name }, { "serial", a->serial }, { "location", a->bus_path },
+        { "channel", a->channel }, { "usb", usb }, { "product", a->product }, { "firmware", a->firmware }, { "note", a->note },
+    };
+    json_write_object(j, false);
+    for (size_t k = 0; k < ARRAY_LEN(rows); k++)
+        text_or_null(j, rows[k].key, rows[k].text);
+    json_write_key(j, "can");
+    json_write_array(j, true);
+    for (size_t k = 0; k < ARRAY_LEN(abilities); k++)
+        if (a->can & abilities[k].bit)
+            json_write_string(j, abilities[k].name);
+    json_write_end(j);
+    problem_json(j, &a->problem);
+    json_write_end(j);
+}
+
+static void list_json(struct cli *cli, const struct adapter_list *list)
 {
     struct text_sink sink = file_sink(cli->out);
     struct json_writer j = { .out = &sink };
     json_write_object(&j, false);
     json_write_key(&j, "schema");
-    json_write_string(&j, "probeprof.list/1");
+    json_write_string(&j, "probeprof.list/2");
+    json_write_key(&j, "adapters");
+    json_write_array(&j, false);
+    for (size_t i = 0; i < list->n; i++)
+        row_json(list, i, &j);
+    json_write_end(&j);
     json_write_key(&j, "drivers");
     json_write_array(&j, false);
     for (const struct probe_driver *const *d = probe_drivers(); *d; d++)
@@ -73,18 +173,23 @@ static void list_json(struct cli *cli)
 
 static int run(struct cli *cli, int argc, char **argv, struct err *err)
 {
+    struct adapter_list list;
     bool json = false;
     int ret = opts_parse(list_opts, argc, argv, take, &json, NULL, 0, err);
+    if (ret == 0)
+        ret = adapters_find(true, &list, err);
     if (ret < 0)
         return ret;
     if (json)
-        list_json(cli);
+        list_json(cli, &list);
     else
-        list_text(cli);
+        list_text(cli, &list);
+    adapter_list_free(&list);
     return 0;
 }
 
 const struct command command_list = {
-    "list", "list [--json]", "list the adapters and simulated boards this program knows", list_opts,
-    "Example:\n  probeprof list\n", run,
+    "list", "list [--json]", "list the adapters that are there, simulated boards and parts", list_opts,
+    "Each adapter comes with what --probe takes, what it can do and, if it cannot be\n"
+    "opened, why and what to do.\n\nExample:\n  probeprof list\n", run,
 };

@@ -262,13 +262,15 @@ static int open_profile(struct run *r, const struct trace_config *trace, struct 
 }
 
 /* Whether --probe names a driver at all; if not, probe_open() says so best. */
-static bool known_driver(const char *probe)
+/* The adapter's name, before anything else is looked at: without one nothing else matters. */
+static int name_probe(struct run *r, struct err *err)
 {
-    size_t len = strcspn(probe, ":");
-    for (const struct probe_driver *const *d = probe_drivers(); *d; d++)
-        if (strlen((*d)->name) == len && !strncmp((*d)->name, probe, len))
-            return true;
-    return false;
+    if (*r->set.probe)
+        return probe_named(r->set.probe, err);
+    int ret = probe_default(r->set.probe, sizeof r->set.probe, err);
+    if (ret == 0)
+        run_note(r, "using the adapter %s", r->set.probe);
+    return ret;
 }
 
 int run_parts(struct run *r, struct err *err)
@@ -276,9 +278,9 @@ int run_parts(struct run *r, struct err *err)
     struct trace_config trace;
     r->log = (struct log){ .enabled = r->set.log, .write = write_log, .ctx = r->cli->err_out };
     r->when = time(NULL);
-    if (!known_driver(r->set.probe))
-        return probe_open(r->set.probe, &(struct probe_config){ .spec = "", .boards = r->cli->boards }, &r->probe, err);
-    int ret = decide_profile(r, err);
+    int ret = name_probe(r, err);
+    if (ret == 0)
+        ret = decide_profile(r, err);
     if (ret == 0)
         ret = part_choose(r->set.target, r->set.probe, &r->part, err);
     if (ret == 0)

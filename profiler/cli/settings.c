@@ -11,7 +11,7 @@
 #include "probe/base/nearest.h"
 
 const struct opt settings_opts[] = {
-    { "probe", 'p', "P", "adapter: sim:sh7750, ... (probeprof list); PROBEPROF_PROBE names a default", SET_PROBE },
+    { "probe", 'p', "P", "adapter, where there are several: ftdi:SERIAL, sim:sh7750, ... (probeprof list)", SET_PROBE },
     { "target", 0, "T", "part behind the adapter, where the adapter does not imply it: sh7750, sh7091", SET_TARGET },
     { "speed", 0, "HZ", "wire clock: 10M, 500k (an S12Z sets its own: --bdc-fast)", SET_SPEED },
     { "bdc-fast", 0, NULL, "S12Z: BDC on the program's clock instead of 1 MHz: some fifty times faster, unless the program changes it often", SET_BDC_FAST },

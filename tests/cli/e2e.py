@@ -243,6 +243,9 @@ class Usage(Folder):
         things = json.loads(run(["list", "--json"], cwd=self.dir).stdout)
         self.assertIn("sim", [d["name"] for d in things["drivers"]])
         self.assertLessEqual({"sh7750", "sh7091"}, {b["name"] for b in things["boards"]})
+        for adapter in things["adapters"]: # those of the machine that tests, if any
+            self.assertIn(adapter["driver"], [d["name"] for d in things["drivers"]])
+            self.assertTrue(adapter["probe"] is None or adapter["probe"].startswith(adapter["driver"]))
 
     @staticmethod
     def options_of_help(text):

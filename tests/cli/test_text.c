@@ -13,6 +13,7 @@
 #include "probe/base/log.h"
 #include "probe/base/util.h"
 #include "profiler/cli/conf.h"
+#include "profiler/cli/fold.h"
 #include "probe/base/nearest.h"
 #include "profiler/cli/settings.h"
 
@@ -222,6 +223,31 @@ static void settings__every_option__has_help_and_a_name_of_its_own(void **state)
     }
 }
 
+static void fold__any_text__lines_fit_and_no_word_is_lost(void **state)
+{
+    static const struct { const char *text; int indent, lines; } rows[] = {
+        { "", 6, 0 }, { "one", 6, 1 }, { "  two  words ", 0, 1 },
+        { "USB 1-2.3: no permission to open /dev/bus/usb/001/004, which is a sentence that is broken", 6, 2 },
+        { "0123456789012345678901234567890123456789012345678901234567890123456789012345678901234567890123456789 after", 2, 2 },
+    };
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        char buf[400] = "";
+        FILE *out = fmemopen(buf, sizeof buf, "w");
+        int lines = 0;
+        print_message("  '%s'\n", rows[i].text);
+        fold(out, rows[i].indent, rows[i].text);
+        fclose(out);
+        for (char *line = strtok(buf, "\n"); line; line = strtok(NULL, "\n"), lines++) {
+            assert_int_equal(strspn(line, " "), rows[i].indent);
+            assert_true(strlen(line) < 80 || !strchr(line + rows[i].indent, ' '));
+            for (char *rest = NULL, *word = strtok_r(line, " ", &rest); word; word = strtok_r(NULL, " ", &rest))
+                assert_non_null(strstr(rows[i].text, word));
+        }
+        assert_int_equal(lines, rows[i].lines);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -234,6 +260,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(settings__bad_input__says_where_and_what_to_do, enter_folder, leave_folder),
         cmocka_unit_test_setup_teardown(settings__values__are_read_with_their_units, enter_folder, leave_folder),
         cmocka_unit_test(settings__every_option__has_help_and_a_name_of_its_own),
+        cmocka_unit_test(fold__any_text__lines_fit_and_no_word_is_lost),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

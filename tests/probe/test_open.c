@@ -10,6 +10,18 @@
 #include "probe/probe.h"
 #include "probe/sim.h"
 
+/* On a machine with adapters one of them would be opened. */
+static bool adapters_here(void)
+{
+    struct adapter_list list = { 0 };
+    bool any = false;
+    adapters_find(false, &list, NULL);
+    for (size_t i = 0; i < list.n; i++)
+        any |= !list.row[i].driver->own_spec;
+    adapter_list_free(&list);
+    return any;
+}
+
 static void probe_open__bad_names__errors_say_what_to_do(void **state)
 {
     static const struct {
@@ -32,6 +44,8 @@ static void probe_open__bad_names__errors_say_what_to_do(void **state)
         struct err err = { .code = ERR_OK };
         struct probe *p = (struct probe *)&err; /* must stay as it is */
         print_message("  %s\n", rows[i].label);
+        if ((!rows[i].name || !*rows[i].name) && adapters_here())
+            continue;
         assert_int_equal(probe_open(rows[i].name, &cfg, &p, &err), -ERR_USAGE);
         assert_ptr_equal(p, (struct probe *)&err);
         assert_non_null(strstr(err.what, rows[i].what));
