@@ -359,6 +359,7 @@ int s12z_events_line(struct s12z_events *e, uint64_t raw, const struct s12z_line
         push(e, &(struct event){ .kind = EVENT_LINE, .c1 = raw });
     bool was_placed = s12z_flow_synchronised(e->flow);
     e->last_pc = NO_PC;
+    uint64_t adrift = s12z_flow_totals(e->flow)->adrift;
     int ret = s12z_flow_line(e->flow, l, &misfit);
     if (ret == -ERR_NOMEM)
         return err_set(err, ERR_NOMEM, "close other programs", "%s", misfit.what);
@@ -366,6 +367,8 @@ int s12z_events_line(struct s12z_events *e, uint64_t raw, const struct s12z_line
         if (e->totals.misfits++ == 0)
             e->totals.first_misfit = misfit;
         lose(e, 1, EVENT_CAUSE_CORRUPT);
+    } else if (s12z_flow_totals(e->flow)->adrift != adrift) {
+        lose(e, 1, EVENT_CAUSE_NONE);
     } else if (!was_placed && !s12z_flow_synchronised(e->flow)) {
         e->totals.unplaced++;
     } else if (l->format == S12Z_PTIB) {

@@ -12,10 +12,12 @@ enum {
     MAX_PENDING = 64,    /* nested interrupts */
     SHADOW = 256,        /* return addresses remembered */
     MAX_WATCHES = 256,
+    FIRST_TRAP = 0xF6, LAST_TRAP = 0xFC, /* SYS, SWI, TRAP, SPARE */
     LAST_VECTOR = 0xF2   /* vector bytes below are interrupts'; above, exceptions and reset */
 };
 /* Node numbers as stored: slow ones need more than a step (unknown yet, or with static calls inside). */
 enum { SLOW = 0x80000000u, UNKNOWN = 0xFFFFFFFFu };
+enum { ADRIFT = 1 }; /* no error, but the rest of the line's bits have no place */
 static const uint64_t FOLD_AT = 0x40000000; /* branches until the 32-bit counts go into the 64-bit ones */
 
 enum end {
@@ -27,6 +29,7 @@ enum end {
     END_TRAP,    /* SWI, SYS, TRAP, SPARE */
     END_SPLIT,   /* goes on at a watched address, without a bit */
     END_LOOP,    /* never ends by itself: only an interrupt leaves it */
+    END_SILENT,  /* a branch that by a setting leaves no bit: which way, nobody knows */
     END_OUTSIDE  /* leaves the image: wrong ELF, or code made at run time */
 };
 
@@ -47,12 +50,13 @@ struct inner {
 
 struct node_info {
     uint32_t start, end_pc, fall; /* end_pc: of the ending instruction; fall: behind it */
-    uint32_t target;              /* END_BRANCH */
+    uint32_t target;              /* END_BRANCH; others where fixed */
     uint32_t segment, nsegments;  /* into segments[] */
     uint32_t call, ncalls;        /* into calls[] */
     uint8_t end, op;
     bool watched;                 /* its start is */
     uint8_t leaves;               /* END_BRANCH: bit 0 falling through, bit 1 taken it goes to another function */
+    bool fixed;                   /* END_JUMP, END_CALL: by a setting only, the operand is the target */
     uint64_t skipped[2];          /* like count, while counting was off */
     uint64_t told[2];             /* of count, by s12z_flow_changes() */
     uint64_t count[2];            /* folded: [1] taken; other ends use [0] */
@@ -192,7 +196,7 @@ static enum end end_of(const struct s12z_flow *f, const struct s12z_insn *i)
 {
     const struct s12z_settings *s = &f->settings;
     switch ((enum s12z_way)i->flow) {
-    case S12Z_FLOW_BRANCH: return leaves_bit(s, i) ? END_BRANCH : END_OUTSIDE; /* without a bit nobody knows the way */
+    case S12Z_FLOW_BRANCH: return leaves_bit(s, i) ? END_BRANCH : END_SILENT;
     case S12Z_FLOW_JUMP_IND: return END_JUMP;
     case S12Z_FLOW_CALL_IND: return END_CALL;
     case S12Z_FLOW_RETURN: return END_RETURN;
@@ -300,7 +304,8 @@ static int walk_path(struct s12z_flow *f, struct node_info *n, uint64_t *weight)
         *weight += (uint64_t)1 << 32 | (s12z_cycles(&i) + (trap ? S12Z_EXCEPTION_CYCLES : 0));
         if (end != END_LOOP) {
             *n = (struct node_info){ .start = n->start, .end_pc = pc, .fall = behind, .target = i.target, .segment = n->segment,
-                                     .nsegments = n->nsegments, .call = n->call, .ncalls = n->ncalls, .end = end, .op = i.op, .watched = n->watched };
+                                     .nsegments = n->nsegments, .call = n->call, .ncalls = n->ncalls, .end = end, .op = i.op, .watched = n->watched,
+                                     .fixed = i.flow == S12Z_FLOW_JUMP || i.flow == S12Z_FLOW_CALL };
             n->leaves = leaves(f, n);
             return add_segment(f, n, low, behind);
         }
@@ -440,6 +445,18 @@ static int pass_splits(struct s12z_flow *f, struct err *err)
     return 0;
 }
 
+static void cut(struct s12z_flow *f);
+
+/* Something came from behind a silent branch: the program is somewhere, until a line gives an address. */
+static int drift(struct s12z_flow *f)
+{
+    complete(f);
+    f->totals.adrift++;
+    f->at = UNKNOWN;
+    cut(f);
+    return ADRIFT;
+}
+
 /* A node that needs more than a step: its successor is not known yet, or something happens inside. */
 static int slow_bit(struct s12z_flow *f, unsigned bit, struct err *err)
 {
@@ -448,6 +465,8 @@ static int slow_bit(struct s12z_flow *f, unsigned bit, struct err *err)
     uint32_t number = f->at & ~SLOW, next;
     if (ret < 0)
         return ret;
+    if (n->end == END_SILENT)
+        return drift(f);
     if (n->end != END_BRANCH)
         return refuse(f, "a branch outcome where no branch is", err);
     run_through(f, n, f->weight[number] + bit * S12Z_TAKEN_CYCLES);
@@ -517,7 +536,7 @@ static int take_branches(struct s12z_flow *f, uint32_t bits, unsigned n, struct 
     while ((n = step_branches(f, bits, n))) {
         unsigned bit = bits >> --n & 1;
         int ret = slow_bit(f, bit, err);
-        if (ret < 0)
+        if (ret != 0)
             return ret;
         f->totals.branches++;
         f->totals.taken += bit;
@@ -670,6 +689,8 @@ static int vector_line(struct s12z_flow *f, unsigned byte, struct err *err)
     unsigned number = (0xFEu - byte) / 2;
     if (!known)
         return refuse(f, "the image has no vector table there (is IVBR right?)", err);
+    if (byte >= FIRST_TRAP && byte <= LAST_TRAP && !f->settings.software_exceptions_traced)
+        return refuse(f, "the vector of a software exception, which by the setting leaves no line", err);
     if (soft) {
         uint32_t pc = n->end_pc, fall = n->fall;
         int ret = pass_splits(f, err);
@@ -692,8 +713,12 @@ static int address_line(struct s12z_flow *f, uint32_t dest, struct err *err)
     enum end end = n->end;
     if (ret < 0)
         return ret;
+    if (end == END_SILENT)
+        return drift(f);
     if (end != END_JUMP && end != END_CALL && end != END_RETURN && end != END_RTI)
         return refuse(f, "a destination where no indirect jump or return is", err);
+    if (n->fixed && dest != n->target)
+        return refuse(f, "a jump to elsewhere than its operand says", err);
     complete(f);
     if (end == END_RTI)
         return resume(f, pc, dest, err);
@@ -787,6 +812,8 @@ int s12z_flow_line(struct s12z_flow *f, const struct s12z_line *l, struct err *e
             ret = address_line(f, l->address, err);
         else if (ret == 0 && l->format == S12Z_PTVB)
             ret = vector_line(f, l->vector, err);
+        if (ret == ADRIFT)
+            ret = resynchronise(f, l, err);
     }
     if ((l->end || l->overflow) && f->synced && f->seamless)
         f->held = true;
