@@ -3,21 +3,23 @@
 
 #include "probe/base/util.h"
 #include "profiler/cli/command.h"
+#include "profiler/cli/explain.h"
 #include "profiler/cli/parts.h"
 #include "profiler/cli/trace_input.h"
 #include "profiler/symbols.h"
 #include "targets/s12z/trace_events.h"
 #include "targets/s12z/trace_explain.h"
 
-enum { OPT_FORMAT, OPT_ELF, OPT_EXPLAIN, OPT_SETTING, OPT_CLOCK, OPT_IVBR, OPT_HELP };
+enum { OPT_FORMAT, OPT_ELF, OPT_EXPLAIN, OPT_SETTING, OPT_CLOCK, OPT_IVBR, OPT_JSON, OPT_HELP };
 
 static const struct opt dump_opts[] = {
     { "format", 'f', "FORM", "what the file is: lines (default), pdo-bytes, dbgtb, edges or vcd", OPT_FORMAT },
     { "elf", 'e', "E", "the program that was traced; events and flow need it", OPT_ELF },
-    { "explain", 0, NULL, "try the unconfirmed encodings and say which fit; wants --elf", OPT_EXPLAIN },
+    { "explain", 0, NULL, "try the unconfirmed encodings, together too, and say which fit; wants --elf", OPT_EXPLAIN },
     { "setting", 0, "NAME=VALUE", "an unconfirmed encoding; may be given again", OPT_SETTING },
     { "signals", 0, "CLK,DATA", "names of the two signals in a VCD; default PDOCLK,PDO", OPT_CLOCK },
     { "ivbr", 0, "N", "where the program's vector table was, register IVBR; default 0xFFFE", OPT_IVBR },
+    { "json", 0, NULL, "of --explain: print one JSON document", OPT_JSON },
     { "help", 'h', NULL, "this text", OPT_HELP },
     { NULL, 0, NULL, NULL, 0 },
 };
@@ -29,14 +31,12 @@ struct dump {
     enum what what;
     const char *path, *elf;
     struct trace_input in;
-    bool explain;
+    bool explain, json;
     char clk[64], data[64];
     unsigned long ivbr;
     struct symbols *syms;
     struct s12z_flow *flow;
     uint64_t number; /* of the line */
-    /* a pass of --explain */
-    struct s12z_fit fit;
 };
 
 static int take(void *ctx, int id, const char *value, struct err *err)
@@ -47,6 +47,7 @@ static int take(void *ctx, int id, const char *value, struct err *err)
     case OPT_FORMAT: return trace_format_parse(value, &d->in.format, err);
     case OPT_ELF: d->elf = value; return 0;
     case OPT_EXPLAIN: d->explain = true; return 0;
+    case OPT_JSON: d->json = true; return 0;
     case OPT_SETTING: return s12z_setting_parse(&d->in.settings, value, err);
     case OPT_IVBR: return opt_count("ivbr", value, 0, 0xFFFF, &d->ivbr, err);
     case OPT_CLOCK:
@@ -149,24 +150,6 @@ static int on_item(void *ctx, const struct s12z_item *i)
     return d->what == DUMP_EVENTS || d->what == DUMP_FLOW ? walk(d, i) : 0;
 }
 
-/* ---- --explain ---- */
-
-static int fit_item(void *ctx, const struct s12z_item *i)
-{
-    struct dump *d = ctx;
-    d->fit.bad += i->kind == S12Z_ITEM_BAD;
-    if (i->kind == S12Z_ITEM_BAD) {
-        s12z_flow_lost(d->flow);
-        return 0;
-    }
-    d->fit.lines++;
-    int ret = s12z_flow_line(d->flow, &i->line, NULL);
-    d->fit.misfits += ret == -ERR_FORMAT;
-    d->fit.walked += ret == 0 && s12z_flow_synchronised(d->flow);
-    d->fit.unplaced += ret == 0 && !s12z_flow_synchronised(d->flow);
-    return ret == -ERR_NOMEM ? ret : 0;
-}
-
 static int open_flow(struct dump *d, const struct s12z_settings *s, struct err *err)
 {
     int ret = s12z_flow_new(symbols_image(d->syms), s, on_event, d, &d->flow, err);
@@ -175,48 +158,14 @@ static int open_flow(struct dump *d, const struct s12z_settings *s, struct err *
     return ret;
 }
 
-static int one_try(void *ctx, const struct s12z_settings *s, struct s12z_fit *out, struct err *err)
-{
-    struct dump *d = ctx;
-    struct trace_input in = d->in;
-    struct trace_input_stats stats;
-    in.settings = *s;
-    d->fit = (struct s12z_fit){ 0 };
-    int ret = open_flow(d, s, err);
-    if (ret == 0)
-        ret = trace_input_read(d->path, &in, fit_item, d, &stats, err);
-    if (d->flow)
-        d->fit.astray = s12z_flow_totals(d->flow)->returns_astray;
-    s12z_flow_free(d->flow);
-    d->flow = NULL;
-    *out = d->fit;
-    return ret;
-}
-
-static int explain(struct dump *d, struct err *err)
-{
-    struct s12z_variant v[32];
-    bool edges = d->in.format == TRACE_EDGES || d->in.format == TRACE_VCD;
-    int n = s12z_explain(&d->in.settings, edges, edges || d->in.format == TRACE_PDO_BYTES, one_try, d, v, ARRAY_LEN(v), err);
-    if (n < 0)
-        return n;
-    fprintf(d->out, "%-34s %9s %9s %9s %9s %9s  %s\n", "settings", "lines", "no lines", "walked", "misfits", "astray", "");
-    for (int k = 0; k < n; k++) {
-        char name[64] = "as given";
-        if (v[k].setting)
-            snprintf(name, sizeof name, "%s=%s", v[k].setting->name, v[k].setting->values[v[k].value]);
-        fprintf(d->out, "%-34s %9" PRIu64 " %9" PRIu64 " %9" PRIu64 " %9" PRIu64 " %9" PRIu64 "  %s\n", name, v[k].fit.lines, v[k].fit.bad,
-                v[k].fit.walked, v[k].fit.misfits, v[k].fit.astray, s12z_fit_is_clean(&v[k].fit) ? "consistent" : "does not fit");
-    }
-    return 0;
-}
-
 /* ---- the command ---- */
 
 static int prepare(struct dump *d, struct err *err)
 {
     bool walks = d->what == DUMP_EVENTS || d->what == DUMP_FLOW || d->explain;
     int ret = 0;
+    if (d->json && !d->explain)
+        return err_set(err, ERR_USAGE, "add --explain, or leave --json out", "--json is for --explain");
     if (walks && !d->elf)
         return err_set(err, ERR_USAGE, "add --elf FILE", "events, flow and --explain follow the program, so they need it");
     if (d->elf)
@@ -246,7 +195,8 @@ static int run(struct cli *cli, int argc, char **argv, struct err *err)
     d.path = args[1];
     ret = prepare(&d, err);
     if (ret == 0)
-        ret = d.explain ? explain(&d, err) : trace_input_read(d.path, &d.in, on_item, &d, &stats, err);
+        ret = d.explain ? explain_file(cli, &(struct explain_config){ d.path, d.in, d.syms, (uint16_t)d.ivbr, d.json }, err)
+                        : trace_input_read(d.path, &d.in, on_item, &d, &stats, err);
     if (ret == 0 && !d.explain && !stats.lines)
         ret = err_set(err, ERR_FORMAT, "check --format", "%s holds no trace line", d.path);
     s12z_flow_free(d.flow);

@@ -105,7 +105,7 @@ int trace_input_read(const char *path, const struct trace_input *in, s12z_item_s
         s12z_vcd_init(&r->vcd, in->clk, in->data, &r->edges);
         ret = read_all(r, f, path, &bytes, err);
     }
-    if (ret == 0)
+    if (r)
         *out = (struct trace_input_stats){ .bytes = bytes, .lines = r->stream.lines, .bad = r->stream.bad, .bad_bytes = r->stream.bad_bytes,
                                            .edges_cut_bits = r->edges.cut_bits, .bus_ticks = r->edges.bit_ticks / 2, .pthf_bytes = r->stream.pthf };
     free(r);

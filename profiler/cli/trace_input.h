@@ -33,7 +33,8 @@ int trace_format_parse(const char *text, enum trace_format *out, struct err *err
 
 /* trace_input_read - the whole file, in bounded memory
  * sink    receives lines and bad stretches in order. Ticks are those of the edges, 0 for other forms.
- * Returns 0; -ERR_NOT_FOUND, -ERR_IO, -ERR_FORMAT (VCD), what the sink returned. *out is filled on success. */
+ * Returns 0; -ERR_NOT_FOUND, -ERR_IO, -ERR_FORMAT (VCD), what the sink returned. *out is filled but for the first,
+ * with what was read until then. */
 int trace_input_read(const char *path, const struct trace_input *in, s12z_item_sink *sink, void *ctx, struct trace_input_stats *out,
                      struct err *err);
 

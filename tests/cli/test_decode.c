@@ -51,12 +51,12 @@ static void drain(struct fixture *x)
 }
 
 /* The capture runs before the trace is armed and until it has ended. */
-static void capture(struct fixture *x)
+static void capture_from(struct fixture *x, const char *probe)
 {
     struct s12z_board *b;
     uint64_t hz;
     assert_int_equal(symbols_open(ELF, &x->syms, NULL), 0);
-    x->r = rig_open("sim:s12zvml128,bdc=20M");
+    x->r = rig_open(probe);
     b = board_of(x);
     const struct image *im = symbols_image(x->syms);
     for (size_t k = 0; k < im->nsections; k++)
@@ -130,10 +130,17 @@ static int setup(void **state)
     assert_non_null(x);
     snprintf(x->dir, sizeof x->dir, "/tmp/probeprof-decode-XXXXXX");
     assert_non_null(mkdtemp(x->dir));
-    capture(x);
+    capture_from(x, "sim:s12zvml128,bdc=20M");
     write_forms(x);
     *state = x;
     return 0;
+}
+
+static void fixture_drop(struct fixture *x)
+{
+    symbols_close(x->syms);
+    rig_close(&x->r);
+    free(x->edge);
 }
 
 static int teardown(void **state)
@@ -146,9 +153,7 @@ static int teardown(void **state)
         unlink(path);
     }
     rmdir(x->dir);
-    symbols_close(x->syms);
-    rig_close(&x->r);
-    free(x->edge);
+    fixture_drop(x);
     free(x);
     return 0;
 }
@@ -247,6 +252,56 @@ static void explain__edges_of_the_model__tells_right_from_wrong(void **state)
         char *end = strchr(row, '\n');
         assert_true(end && !strncmp(end - 12, "does not fit", 12));
     }
+    assert_non_null(strstr(text, "the stream says    pthf=6"));
+    assert_non_null(strstr(text, "cannot tell        software-exceptions: traced or silent"));
+    free(text);
+}
+
+/* Another board than the settings suppose: addresses high byte first, and an edge of the clock that begins what follows an idle time. */
+static void explain__a_board_with_two_unusual_encodings__names_both(void **state)
+{
+    static const char *const said[] = { "consistent with    first-edge=none\n", "consistent with    byte-order=high-first\n" };
+    struct fixture *x = *state, other = { 0 };
+    char path[128], rest[256];
+    int ret;
+    memcpy(other.dir, x->dir, sizeof other.dir);
+    capture_from(&other, "sim:s12zvml128,bdc=20M,first-edge=none,byte-order=high-first");
+    FILE *f = create(&other, "cut.lines", path);
+    for (size_t k = 0; k < other.n; k++)
+        for (unsigned b = 0; b < 8; b++)
+            fputc((int)(other.edge[k] >> (8 * b) & 0xFF), f);
+    fclose(f);
+    char *text = command(&command_dump, &ret, NULL, 8, "dump", "lines", path, "--format", "edges", "--elf", ELF, "--explain");
+    print_message("%s", text);
+    assert_int_equal(ret, 0);
+    for (size_t k = 0; k < ARRAY_LEN(said); k++)
+        assert_non_null(strstr(text, said[k]));
+    for (char *line = text; *line; line = strchr(line, '\n') + 1)
+        assert_true(strchr(line, '\n') - line <= 80);
+    free(text);
+    text = command(&command_dump, &ret, NULL, 9, "dump", "lines", path, "--format", "edges", "--elf", ELF, "--explain", "--json");
+    assert_int_equal(ret, 0);
+    char *best = strstr(text, "\"best\"");
+    assert_non_null(best);
+    snprintf(rest, sizeof rest, "%.250s", best);
+    assert_non_null(strstr(rest, "\"first-edge\": \"none\""));
+    assert_non_null(strstr(rest, "\"byte-order\": \"high-first\""));
+    free(text);
+    fixture_drop(&other);
+}
+
+/* What the given settings say wrongly, and one more beside it. */
+static void explain__wrong_settings_given__says_what_to_give(void **state)
+{
+    struct fixture *x = *state;
+    char path[128];
+    int ret;
+    snprintf(path, sizeof path, "%s/m.lines", x->dir);
+    char *text = command(&command_dump, &ret, NULL, 10, "dump", "lines", path, "--elf", ELF, "--explain", "--setting", "static-operand=indirect",
+                         "--setting", "byte-order=high-first");
+    assert_int_equal(ret, 0);
+    assert_non_null(strstr(text, "consistent with    static-operand=static\n"));
+    assert_non_null(strstr(text, "consistent with    byte-order=low-first\n"));
     free(text);
 }
 
@@ -369,6 +424,8 @@ int main(void)
         cmocka_unit_test(decode__each_form__same_document_and_the_models_counts),
         cmocka_unit_test(dump__each_view__shows_it),
         cmocka_unit_test(explain__edges_of_the_model__tells_right_from_wrong),
+        cmocka_unit_test(explain__a_board_with_two_unusual_encodings__names_both),
+        cmocka_unit_test(explain__wrong_settings_given__says_what_to_give),
         cmocka_unit_test(decode__bad_input__says_what_and_what_to_do),
         cmocka_unit_test(decode__part_of_a_stream__a_report_all_the_same),
         cmocka_unit_test(decode__another_build__refused_and_says_how_it_shows),

@@ -730,6 +730,8 @@ static void timer_handler(struct gen *g)
     INSN(g, 0x50 + D2, g->o->timer_period >> 8, g->o->timer_period & 0xFF);
     INSN(g, 0xC0 + D2, TC0 >> 8, TC0 & 0xFF);
     statements(g, rnd(g, 2) + 1);
+    if (g->o->handler_exceptions)
+        stmt_exception(g);
     INSN(g, 0x1B, 0x90);
     vector(g, 12, low);
     g->p->timer = low;

@@ -21,6 +21,7 @@ struct gen_options {
     bool forever;          /* rounds without end; else it ends at `done` after some */
     unsigned rounds;       /* how many, 1..65535; 0: 3. Every function is called in each */
     bool software_exceptions; /* SWI, SYS, TRAP, SPARE */
+    bool handler_exceptions;  /* and some of them in the timer's handler */
     uint16_t timer_period; /* bus clocks between interrupts of TIM0 channel 0 (above 300 to get on with the rest); 0: no timer */
     bool wait;             /* WAI here and there; needs the timer */
     bool astray;           /* RTS used as a computed jump, and frames that are thrown away: returns without a call */

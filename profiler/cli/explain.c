@@ -1,0 +1,263 @@
+#include "profiler/cli/explain.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "profiler/cli/view.h"
+#include "profiler/json_writer.h"
+#include "targets/s12z/trace_explain.h"
+
+struct explain {
+    struct cli *cli;
+    const struct explain_config *cfg;
+    bool terminal;
+    struct s12z_explained found;
+    struct s12z_fit whole; /* the best variant over the whole file, where that is longer than what was tried */
+    bool longer;
+    /* the pass under way */
+    struct s12z_flow *flow;
+    struct s12z_fit fit;
+    uint64_t left;
+};
+
+/* ---- trying ---- */
+
+static int on_item(void *ctx, const struct s12z_item *i)
+{
+    struct explain *x = ctx;
+    if (!x->left)
+        return -ERR_STATE; /* enough: pass() tells it from a failure */
+    x->left--;
+    return s12z_fit_item(&x->fit, x->flow, i);
+}
+
+static int pass(void *ctx, const struct s12z_settings *s, uint64_t max_lines, struct s12z_fit *out, struct err *err)
+{
+    struct explain *x = ctx;
+    struct trace_input in = x->cfg->in;
+    struct trace_input_stats stats = { 0 };
+    in.settings = *s;
+    x->fit = (struct s12z_fit){ 0 };
+    x->left = max_lines;
+    int ret = s12z_flow_new(symbols_image(x->cfg->syms), s, NULL, NULL, &x->flow, err);
+    if (ret == 0 && x->cfg->ivbr)
+        s12z_flow_set_vectors(x->flow, x->cfg->ivbr);
+    if (ret == 0)
+        ret = trace_input_read(x->cfg->path, &in, on_item, x, &stats, err);
+    s12z_flow_free(x->flow);
+    x->flow = NULL;
+    x->fit.pthf = stats.pthf_bytes;
+    *out = x->fit;
+    return ret == -ERR_STATE && !x->left ? 0 : ret;
+}
+
+static void progress(void *ctx, size_t made)
+{
+    struct explain *x = ctx;
+    if (x->terminal)
+        fprintf(x->cli->err_out, "\rprobeprof: %zu encodings tried ", made);
+}
+
+static int whole_file(struct explain *x, struct err *err)
+{
+    const struct s12z_variant *b = &x->found.row[x->found.best];
+    x->longer = b->fit.lines + b->fit.bad == S12Z_EXPLAIN_LINES;
+    return x->longer && x->found.told ? pass(x, &b->settings, UINT64_MAX, &x->whole, err) : 0;
+}
+
+/* ---- words ---- */
+
+static const char *value_of(const struct s12z_setting *t, const struct s12z_settings *s) { return t->values[t->get(s)]; }
+
+static bool changed(const struct explain *x, const struct s12z_setting *t, const struct s12z_variant *v)
+{
+    return t->get(&v->settings) != t->get(&x->found.row[0].settings);
+}
+
+static const char *verdict(const struct s12z_variant *v)
+{
+    return v->fits ? "consistent" : !v->failed && s12z_fit_is_clean(&v->fit) ? "follows less" : "does not fit";
+}
+
+/* "a=b c=d", or "as given". */
+static char *names(const struct explain *x, const struct s12z_variant *v, char *buf, size_t cap)
+{
+    size_t n = 0;
+    *buf = 0;
+    for (const struct s12z_setting *t = s12z_setting_list(); t->name; t++)
+        if (changed(x, t, v) && n < cap)
+            n += (size_t)snprintf(buf + n, cap - n, "%s%s=%s", n ? " " : "", t->name, value_of(t, &v->settings));
+    if (!*buf)
+        snprintf(buf, cap, "as given");
+    return buf;
+}
+
+static unsigned fitting_rows(const struct explain *x)
+{
+    unsigned n = 0;
+    for (size_t k = 0; k < x->found.n; k++)
+        n += x->found.row[k].fits;
+    return n;
+}
+
+/* Each change alone, whatever came of it; of combinations those that fit, or the one that comes nearest. */
+static bool worth_telling(const struct explain *x, size_t k)
+{
+    return x->found.row[k].nchanges <= 1 || x->found.row[k].fits || k == x->found.best;
+}
+
+/* ---- the table ---- */
+
+static void show_row(const struct explain *x, const struct s12z_variant *v)
+{
+    char text[256], *at, *word = strtok_r(names(x, v, text, sizeof text), v->nchanges ? " " : "", &at);
+    fprintf(x->cli->out, "%-27s %9" PRIu64 " %8" PRIu64 " %9" PRIu64 " %8" PRIu64 "  %s\n", word, v->fit.lines, v->fit.bad, v->fit.walked,
+            v->fit.misfits, verdict(v));
+    while (v->nchanges && (word = strtok_r(NULL, " ", &at)))
+        fprintf(x->cli->out, "  %s\n", word);
+}
+
+static void show_table(const struct explain *x)
+{
+    size_t hidden = 0;
+    fprintf(x->cli->out, "%-27s %9s %8s %9s %8s\n", "settings", "lines", "no lines", "walked", "misfits");
+    for (size_t k = 0; k < x->found.n; k++)
+        if (worth_telling(x, k))
+            show_row(x, &x->found.row[k]);
+        else
+            hidden++;
+    if (hidden)
+        fprintf(x->cli->out, "%zu more combinations, none %s\n", hidden, x->found.told ? "as good" : "nearer");
+}
+
+static void show_undecided(const struct explain *x)
+{
+    const struct s12z_setting *list = s12z_setting_list();
+    for (size_t t = 0; list[t].name; t++) {
+        if (!x->found.undecided[t])
+            continue;
+        fprintf(x->cli->out, "cannot tell        %s:", list[t].name);
+        for (unsigned v = 0; v < 4 && list[t].values[v]; v++)
+            fprintf(x->cli->out, "%s %s", v ? " or" : "", list[t].values[v]);
+        fputs("\n", x->cli->out);
+    }
+}
+
+static void show_verdict(const struct explain *x)
+{
+    const struct s12z_variant *b = &x->found.row[x->found.best];
+    char text[256], *at;
+    if (!x->found.told) {
+        fprintf(x->cli->out, "nothing fits: of %zu encodings tried none follows the program; this ELF may not be\n"
+                             "what was traced, lines may be missing, or more is unusual than was tried\n", x->found.n);
+        return;
+    }
+    for (char *w = strtok_r(names(x, b, text, sizeof text), b->nchanges ? " " : "", &at); w; w = strtok_r(NULL, " ", &at))
+        fprintf(x->cli->out, "consistent %s    %s\n", b->nchanges ? "with" : "    ", w);
+    if (b->fit.pthf)
+        fprintf(x->cli->out, "the stream says    pthf=%u\n", b->fit.pthf);
+    show_undecided(x);
+    for (int k = s12z_explained_other(&x->found, 0); k >= 0; k = s12z_explained_other(&x->found, (size_t)k + 1))
+        fprintf(x->cli->out, "cannot tell        or %s\n", names(x, &x->found.row[k], text, sizeof text));
+    if (x->longer && (x->whole.bad || x->whole.misfits))
+        fprintf(x->cli->out, "further on         %" PRIu64 " of %" PRIu64 " lines do not fit\n", x->whole.bad + x->whole.misfits, x->whole.lines);
+    else if (x->longer)
+        fprintf(x->cli->out, "tried on %u lines; all %" PRIu64 " are consistent\n", S12Z_EXPLAIN_LINES, x->whole.lines);
+}
+
+/* ---- JSON ---- */
+
+static void json_settings(struct json_writer *j, const struct s12z_settings *s)
+{
+    json_write_key(j, "settings");
+    json_write_object(j, true);
+    for (const struct s12z_setting *t = s12z_setting_list(); t->name; t++) {
+        json_write_key(j, t->name);
+        json_write_string(j, value_of(t, s));
+    }
+    json_write_end(j);
+}
+
+static void json_number(struct json_writer *j, const char *key, uint64_t v)
+{
+    json_write_key(j, key);
+    json_write_uint(j, v);
+}
+
+static void json_row(struct json_writer *j, const struct s12z_variant *v)
+{
+    json_write_object(j, false);
+    json_settings(j, &v->settings);
+    json_number(j, "changes", v->nchanges);
+    json_number(j, "lines", v->fit.lines);
+    json_number(j, "no_lines", v->fit.bad);
+    json_number(j, "walked", v->fit.walked);
+    json_number(j, "misfits", v->fit.misfits);
+    json_number(j, "unplaced", v->fit.unplaced);
+    json_number(j, "astray", v->fit.astray);
+    json_write_key(j, "verdict");
+    json_write_string(j, verdict(v));
+    json_write_end(j);
+}
+
+static void json_undecided(const struct explain *x, struct json_writer *j)
+{
+    const struct s12z_setting *list = s12z_setting_list();
+    json_write_key(j, "undecided");
+    json_write_array(j, true);
+    for (size_t t = 0; list[t].name; t++)
+        if (x->found.undecided[t])
+            json_write_string(j, list[t].name);
+    json_write_end(j);
+}
+
+static void show_json(const struct explain *x)
+{
+    struct text_sink sink = file_sink(x->cli->out);
+    struct json_writer j = { .out = &sink };
+    bool clear = fitting_rows(x) == 1;
+    json_write_object(&j, false);
+    json_write_key(&j, "verdict");
+    json_write_string(&j, !x->found.told ? "nothing fits" : clear ? "consistent" : "cannot tell all");
+    json_write_key(&j, "best");
+    if (x->found.told)
+        json_row(&j, &x->found.row[x->found.best]);
+    else
+        json_write_null(&j);
+    json_number(&j, "pthf_told", x->found.told ? x->found.row[x->found.best].fit.pthf : 0);
+    json_undecided(x, &j);
+    json_number(&j, "tried", x->found.n);
+    json_write_key(&j, "rows");
+    json_write_array(&j, false);
+    for (size_t k = 0; k < x->found.n; k++)
+        json_row(&j, &x->found.row[k]);
+    json_write_end(&j);
+    json_write_end(&j);
+    fputs("\n", x->cli->out);
+}
+
+int explain_file(struct cli *cli, const struct explain_config *cfg, struct err *err)
+{
+    struct explain *x = calloc(1, sizeof *x);
+    bool edges = cfg->in.format == TRACE_EDGES || cfg->in.format == TRACE_VCD;
+    if (!x)
+        return err_set(err, ERR_NOMEM, "close other programs", "%s: out of memory", cfg->path);
+    x->cli = cli;
+    x->cfg = cfg;
+    x->terminal = isatty(fileno(cli->err_out));
+    int ret = s12z_explain(&cfg->in.settings, edges, edges || cfg->in.format == TRACE_PDO_BYTES, pass, progress, x, &x->found, err);
+    if (ret == 0)
+        ret = whole_file(x, err);
+    if (x->terminal)
+        fputs("\r\033[K", cli->err_out);
+    if (ret == 0 && cfg->json) {
+        show_json(x);
+    } else if (ret == 0) {
+        show_table(x);
+        show_verdict(x);
+    }
+    free(x);
+    return ret;
+}
