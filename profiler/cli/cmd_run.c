@@ -20,22 +20,23 @@ static int run(struct cli *cli, int argc, char **argv, struct err *err)
 }
 
 static const char text[] =
-    "With an ELF, profiling begins at once or at the start point and ends with Ctrl-C, --passes or --for; the\n"
-    "result goes to standard output. Without an ELF, or with --no-profile, this is a bridge for GDB:\n"
+    "With an ELF, profiling begins at once or at the start point and ends with\n"
+    "Ctrl-C, --passes or --for; the result goes to standard output. Without an ELF,\n"
+    "or with --no-profile, this is a bridge for GDB:\n"
     "  (gdb) target remote :3333\n"
-    "GDB may be connected while profiling; breakpoints go on working, and `monitor profile start|stop|status`\n"
-    "acts on the profile. A second Ctrl-C quits at once.\n"
+    "GDB may be connected while profiling; breakpoints go on working, and\n"
+    "`monitor profile start|stop|status` acts on the profile. A second Ctrl-C quits\n"
+    "at once.\n"
     "\n"
-    "Every option but --help and --conf may stand in probeprof.conf in the current folder, under [probeprof]:\n"
+    "Every option but --help and --conf may stand in probeprof.conf in the current\n"
+    "folder, under [probeprof]:\n"
     "  elf = program.elf\n"
     "  load = yes\n"
     "Flags override PROBEPROF_PROBE, which overrides that file.\n"
     "\n"
-    "Exit status: 0 done, 1 failed, 2 usage.\n"
-    "\n"
     "Example, on the simulated board:\n"
     "  cd docs/examples/profexam\n"
-    "  PROBEPROF_PROBE=sim:sh7750 probeprof --start main+8 --stop 0x0C010030 --passes 1\n";
+    "  probeprof --probe sim:sh7750 --start main+8 --stop 0x0C010030 --passes 1\n";
 
 const struct command command_run = {
     "run", "[run] [OPTIONS]", "bridge a board to GDB and profile the program on it", settings_opts, text, run,

@@ -37,7 +37,7 @@ void command_help(const struct command *c, FILE *out)
         fprintf(out, "\nOptions:\n");
         opts_help(c->opts, out);
     }
-    fprintf(out, "\n%s", c->text);
+    fprintf(out, "\n%s\nExit status: 0 done, 1 failed, 2 usage.\n", c->text);
 }
 
 void cli_warn(struct cli *cli, const char *fmt, ...)
@@ -76,7 +76,7 @@ static void overview(FILE *out)
                  "Commands:\n");
     for (size_t i = 0; i < ARRAY_LEN(commands); i++)
         fprintf(out, "  %-10s %s%s\n", commands[i]->name, commands[i]->summary,
-                commands[i] == &command_run ? " (what happens without a command)" : "");
+                commands[i] == &command_run ? "; the default" : "");
     fprintf(out, "\nExample, in a folder whose probeprof.conf names the ELF and the adapter:\n"
                  "  probeprof --start main+8 --stop 0x0C010030\n"
                  "\n`probeprof help COMMAND` tells more.\n");

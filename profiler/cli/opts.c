@@ -99,6 +99,23 @@ int opts_parse(const struct opt *opts, int argc, char **argv, opt_take *take, vo
     return (int)n;
 }
 
+enum { HELP_INDENT = 31, HELP_WIDTH = 80 };
+
+/* Broken between words; what follows the first line stands under it. */
+static void print_wrapped(const char *text, FILE *out)
+{
+    const size_t room = HELP_WIDTH - HELP_INDENT;
+    while (strlen(text) > room) {
+        size_t n = room;
+        while (n && text[n] != ' ')
+            n--;
+        n = n ? n : strcspn(text, " ");
+        fprintf(out, "%.*s\n%*s", (int)n, text, HELP_INDENT, "");
+        text += n + strspn(text + n, " ");
+    }
+    fprintf(out, "%s\n", text);
+}
+
 void opts_help(const struct opt *opts, FILE *out)
 {
     for (; opts->name; opts++) {
@@ -107,7 +124,8 @@ void opts_help(const struct opt *opts, FILE *out)
         if (opts->letter)
             snprintf(letter, sizeof letter, "-%c, ", opts->letter);
         snprintf(left, sizeof left, "%s--%s%s%s", letter, opts->name, opts->arg ? " " : "", opts->arg ? opts->arg : "");
-        fprintf(out, "  %-28s %s\n", left, opts->help);
+        fprintf(out, "  %-28s ", left);
+        print_wrapped(opts->help, out);
     }
 }
 

@@ -29,7 +29,7 @@ typedef int opt_take(void *ctx, int id, const char *value, struct err *err);
 int opts_parse(const struct opt *opts, int argc, char **argv, opt_take *take, void *ctx, const char **args,
                size_t cap, struct err *err);
 
-/* opts_help - one line per option, aligned. */
+/* opts_help - a row per option, aligned, in 80 columns. */
 void opts_help(const struct opt *opts, FILE *out);
 
 /* ---- values ---- each returns 0 or -ERR_USAGE with `what` naming the option; *out only on success. */

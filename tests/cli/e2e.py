@@ -281,6 +281,12 @@ class Usage(Folder):
             r = subprocess.run(["mandoc", "-T", "lint", "-W", "warning", path], capture_output=True, text=True, check=False)
             self.assertEqual((r.returncode, r.stdout), (0, ""))
 
+    def test_help_fits_into_80_columns(self):
+        commands = re.findall(r"(?m)^  ([a-z]+) ", run(["help"]).stdout.split("Commands:")[1].split("Example")[0])
+        for args in [["help"]] + [["help", c] for c in commands]:
+            wide = [line for line in run(args).stdout.splitlines() if len(line) > 80]
+            self.assertEqual(wide, [], args)
+
     def test_examples_of_help_use_options_that_exist(self):
         """Every line of an example that calls the program; run's own options are known without a command, too."""
         listed = {c: {name for _, name, _ in self.options_of_help(run(["help", c]).stdout)} | {"help"}
