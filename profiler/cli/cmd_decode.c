@@ -47,6 +47,8 @@ struct decode {
     struct capture capture;
     struct trace_input_stats stats;
     struct s12z_time time;
+    uint64_t lines, first_bad, first_misfit; /* so far; of the first that is none, that does not fit: 0 none */
+    bool middle, open;  /* the first line begins no session; the last one ends none */
     struct err failure; /* of a callback */
 };
 
@@ -120,12 +122,26 @@ static int pass_events(struct decode *d)
     return ret;
 }
 
+/* Where in the file something was wrong, for people: by the line. */
+static void note_place(struct decode *d, const struct s12z_item *i)
+{
+    bool line = i->kind == S12Z_ITEM_LINE;
+    d->lines += line;
+    d->middle |= line && d->lines == 1 && i->line.format != S12Z_PTS;
+    if (!line && !d->first_bad)
+        d->first_bad = d->lines + 1;
+    if (s12z_events_totals(d->events)->misfits && !d->first_misfit)
+        d->first_misfit = d->lines;
+    d->open = !line || !(i->line.end || i->line.overflow);
+}
+
 static int on_item(void *ctx, const struct s12z_item *i)
 {
     struct decode *d = ctx;
     int ret = i->kind == S12Z_ITEM_LINE ? s12z_events_line(d->events, i->raw, &i->line, 0, &d->failure)
                                         : s12z_events_gap(d->events, i->bytes / 8 + 1, 0, EVENT_CAUSE_CORRUPT, &d->failure);
     struct s12z_flow *f = s12z_events_flow(d->events);
+    note_place(d, i);
     if (i->kind == S12Z_ITEM_LINE)
         s12z_time_line(&d->time, &i->line, s12z_flow_totals(f)->core_cycles, s12z_flow_synchronised(f));
     else
@@ -192,13 +208,17 @@ static void warn(struct cli *cli, const struct decode *d)
     struct s12z_culprit c[3];
     size_t n = t->overflows ? s12z_events_culprits(d->events, c, ARRAY_LEN(c)) : 0;
     if (d->stats.bad)
-        cli_warn(cli, "%llu places with %llu bytes that are no lines: what ran there is missing", (unsigned long long)d->stats.bad,
-                 (unsigned long long)d->stats.bad_bytes);
+        cli_warn(cli, "%llu bytes in %llu place%s are no lines, first behind line %llu: what ran there is missing; `probeprof dump lines` shows where",
+                 (unsigned long long)d->stats.bad_bytes, (unsigned long long)d->stats.bad, d->stats.bad == 1 ? "" : "s",
+                 (unsigned long long)d->first_bad - 1);
     if (t->misfits)
-        cli_warn(cli, "%llu lines do not fit the program, something was lost before them; the first: %s", (unsigned long long)t->misfits,
-                 t->first_misfit.what);
-    if (t->unplaced)
-        cli_warn(cli, "%llu lines came before one that says where the program was", (unsigned long long)t->unplaced);
+        cli_warn(cli, "%llu line%s not fit the program, something was lost before; the first is line %llu: %s; `probeprof dump flow` shows all",
+                 (unsigned long long)t->misfits, t->misfits == 1 ? " does" : "s do", (unsigned long long)d->first_misfit, t->first_misfit.what);
+    if (d->middle)
+        cli_warn(cli, "the capture begins in the middle, what ran before is missing: start it before the trace (%llu line%s came before an address)",
+                 (unsigned long long)t->unplaced, t->unplaced == 1 ? "" : "s");
+    if (d->open)
+        cli_warn(cli, "the capture is cut short: its last line ends no session; what ran then is missing");
     if (t->overflows)
         cli_warn(cli, "the trace buffer overflowed %llu times%s%s: --start and --stop around less code avoid that", (unsigned long long)t->overflows,
                  n && c[0].name ? ", mostly filled by returns of " : "", n && c[0].name ? c[0].name : "");
@@ -211,12 +231,14 @@ static int finish(struct cli *cli, struct decode *d, const char *path, struct er
 {
     struct profile *p = NULL;
     struct profile_info info = { .target = "s12z", .elf = d->set.elf };
-    struct recording_end end = { .target_cycles = 2 * (s12z_flow_totals(s12z_events_flow(d->events))->core_cycles / 2) };
+    struct recording_end end = { .target_cycles = s12z_flow_totals(s12z_events_flow(d->events))->core_cycles / 2
+                                                  + s12z_events_totals(d->events)->gap_cycles }; /* bus cycles, as of a live run */
     int ret = judge(d, path, err);
     if (ret < 0)
         return ret;
     time_note(d, end.note, sizeof end.note);
     info.note = end.note;
+    info.target_cycles = end.target_cycles;
     for (unsigned k = 0; k < 2; k++)
         info.counter[k] = (struct profile_counter){ d->counter[k]->code, d->counter[k]->name, d->counter[k]->unit };
     ret = capture_finish_recording(&d->capture, &end, err);

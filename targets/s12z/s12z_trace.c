@@ -53,6 +53,7 @@ struct s12z_trace {
     uint64_t held_from_ns;     /* since the module halted it; 0: it runs, or a debugger has it */
     uint64_t board_ns, held_ns, wire_bits, resets, lost_edges, lost_edge_times;
     uint64_t armed_ns, ivbr_ns;
+    uint64_t damaged, damaged_ns; /* places where lines are damaged; the first one, of board_ns */
     struct err sink_err;
     char why_not[96];          /* what the module could not be given */
 };
@@ -98,13 +99,22 @@ static int close_gap(struct s12z_trace *tr, uint64_t next_tick, struct err *err)
 
 /* ---- lines ---- */
 
+static void note_damage(struct s12z_trace *tr)
+{
+    uint64_t now = tr->board_ns + (tr->runs_from_ns ? s12z_now(tr->t) - tr->runs_from_ns : 0);
+    tr->damaged_ns = tr->damaged++ ? tr->damaged_ns : now;
+}
+
 static int take_line(struct s12z_trace *tr, uint64_t raw, const struct s12z_line *l, uint64_t tick)
 {
     int ret = 0;
     if (l->format == S12Z_PTS && tr->gap_due)
         ret = close_gap(tr, tick, &tr->sink_err);
+    uint64_t misfits = s12z_events_totals(tr->events)->misfits;
     if (ret == 0)
         ret = s12z_events_line(tr->events, raw, l, s12z_now(tr->t), &tr->sink_err);
+    if (s12z_events_totals(tr->events)->misfits > misfits)
+        note_damage(tr);
     const struct s12z_flow *f = s12z_events_flow(tr->events);
     bool session = s12z_flow_synchronised(f) && !l->overflow && !l->end; /* held between sessions, but the counter starts anew */
     s12z_time_line(&tr->time, l, s12z_flow_totals(f)->core_cycles, session);
@@ -121,6 +131,7 @@ static int sink(void *ctx, const struct s12z_item *item)
     struct s12z_trace *tr = ctx;
     if (item->kind == S12Z_ITEM_LINE)
         return take_line(tr, item->raw, &item->line, item->tick);
+    note_damage(tr);
     return s12z_events_gap(tr->events, MAX(item->bytes / LINE_BYTES, 1u), 0, EVENT_CAUSE_CORRUPT, &tr->sink_err);
 }
 
@@ -233,8 +244,10 @@ static int read_lines(struct s12z_trace *tr, struct err *err)
         struct s12z_line l;
         if (s12z_line_decode(line, &settings, &l, NULL) == 0)
             ret = sink_result(tr, take_line(tr, line, &l, 0), err);
-        else
+        else {
+            note_damage(tr);
             ret = s12z_events_gap(tr->events, 1, 0, EVENT_CAUSE_CORRUPT, err);
+        }
     }
     return ret;
 }
@@ -669,7 +682,10 @@ static void make_note(const struct s12z_trace *tr, char *note, size_t cap)
     }
     if (s->gap_cycles && tr->cfg.policy == TRACE_LIVE)
         n += (size_t)snprintf(note + n, cap - n, ", %.1f%% of bus cycles seen", covered(tr));
-    if (n < cap && tr->pdo && s->overflows && name_culprits(tr, who, sizeof who, 2))
+    if (n < cap && tr->damaged)
+        n += (size_t)snprintf(note + n, cap - n, "; lines are damaged in %llu places, the first %.3g ms from the start: look at the wires",
+                              (unsigned long long)tr->damaged, (double)tr->damaged_ns / 1e6);
+    else if (n < cap && tr->pdo && s->overflows && name_culprits(tr, who, sizeof who, 2))
         n += (size_t)snprintf(note + n, cap - n, "; returns of %s filled the buffer %llu times: %s", who, (unsigned long long)s->overflows,
                               suggest(tr, range, sizeof range));
     if (n < cap && *tr->plan.text && tr->plan.host_points)
@@ -721,6 +737,8 @@ static int trace_explain(struct target *target, const struct text_sink *out, str
     if (s12z_time_factor(&tr->time, &factor, &spread))
         sink_printf(out, "where stamps tell the time it took %.2f times what the cycle table says (spread %.2f, %llu stretches); waiting %llu bus cycles\n",
                     factor, spread, (unsigned long long)tr->time.stretches, (unsigned long long)tr->time.waited);
+    if (tr->damaged)
+        sink_printf(out, "lines are damaged in %llu places, the first %.3g ms from the start\n", (unsigned long long)tr->damaged, (double)tr->damaged_ns / 1e6);
     if (s->misfits)
         sink_printf(out, "%llu lines did not fit the program; the first: %s\n", (unsigned long long)s->misfits, s->first_misfit.what);
     if (s->unplaced)

@@ -149,6 +149,27 @@ class S12zLive(unittest.TestCase):
         self.assertTrue({"PTS", "PTIB", "PTHF"} <= {line[1] for line in lines})
         self.assertIn("control_loop", r.stdout)
 
+    def test_decoded_afterwards_the_lines_give_the_same_report(self):
+        live = s12z(["--for", "5ms", "--gdb", "off", "--trace-lines", "--json"])
+        self.assertEqual(live.returncode, 0, live.stderr)
+        file = os.path.join(self.folder, "run.lines")
+        with open(file, "wb") as f:
+            for raw in re.findall(r"(?m)^([0-9A-F]{16}) PT", live.stderr):
+                f.write(int(raw, 16).to_bytes(8, "little"))
+        r = run(["decode", file, "--format", "lines", "--elf", os.path.join(MOTOR, "motor.elf"), "--json"], probe=None)
+        self.assertEqual((r.returncode, r.stderr), (0, ""))
+        a, b = json.loads(live.stdout), json.loads(r.stdout)
+        for key in ("functions", "tree", "handlers", "blocks", "branches", "totals", "counters", "coverage"):
+            self.assertEqual(a[key], b[key], key)
+        self.assertEqual(a["time"]["target_cycles"], b["time"]["target_cycles"])
+        self.assertEqual(set(a["blocks"][0]), {"low", "high", "function", "count"})
+        self.assertEqual(set(a["branches"][0]), {"pc", "taken", "not_taken"})
+
+    def test_damaged_lines_are_told_with_the_first_place(self):
+        d = profile(self, ["--for", "5ms", "--gdb", "off"], BOARD + ",fault=pdo-noise")
+        self.assertRegex(d["note"], r"lines are damaged in \d+ places, the first [0-9.]+ ms from the start")
+        self.assertGreater(d["coverage"]["lost"], 0)
+
     def test_counters_by_name(self):
         d = profile(self, ROUNDS + ["--passes", "2", "--c1", "calls", "--c2", "instructions", "--irq-filter", "auto"])
         self.assertEqual([c["name"] for c in d["counters"]], ["calls", "instructions"])
