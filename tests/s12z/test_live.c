@@ -113,6 +113,46 @@ static void pins__millions_of_branches__counts_equal_the_models(void **state)
     print_totals(&sum);
 }
 
+/* What the model counted of everything C1 and C2 may be. */
+static uint64_t model_count(struct live_run *r, enum s12z_counter what)
+{
+    uint64_t sum = 0, taken;
+    switch (what) {
+    case S12Z_COUNT_CALLS: return live_executed_ways(r, S12Z_FLOW_CALL, S12Z_FLOW_CALL_IND);
+    case S12Z_COUNT_BRANCHES: return live_executed_ways(r, S12Z_FLOW_BRANCH, S12Z_FLOW_BRANCH);
+    case S12Z_COUNT_INTERRUPTS: return live_executed(r, r->p->timer, &taken);
+    default: break;
+    }
+    for (uint32_t k = 0; k < r->p->bytes; k++) {
+        uint64_t n = live_executed(r, r->p->base + k, &taken);
+        sum += what == S12Z_COUNT_TAKEN ? taken : n;
+    }
+    return sum;
+}
+
+static void counters__each_that_can_be_chosen__equals_the_models(void **state)
+{
+    static const struct { enum s12z_counter what; unsigned slack; } rows[] = { /* slack: in the straight run that the end cuts */
+        { S12Z_COUNT_BRANCHES, 1 }, { S12Z_COUNT_TAKEN, 1 }, { S12Z_COUNT_INSTRUCTIONS, SLACK }, { S12Z_COUNT_CALLS, 2 },
+        { S12Z_COUNT_INTERRUPTS, 1 },
+    };
+    (void)state;
+    for (size_t k = 0; k < ARRAY_LEN(rows); k++)
+        for (unsigned way = 0; way < 2; way++) {
+            size_t other = (k + 1) % ARRAY_LEN(rows);
+            struct gen_options o = { .seed = 300 + k, .functions = 12, .rounds = way ? 4 : 60, .timer_period = 1500 };
+            struct live_run *r = live_open(",bdc=20M", &o);
+            live_go(r, &(struct trace_config){ .policy = TRACE_LOSSLESS, .capture = way ? TRACE_CAPTURE_READOUT : TRACE_CAPTURE_AUTO,
+                                               .counter = { rows[k].what, rows[other].what } }, 0);
+            uint64_t model[2] = { model_count(r, rows[k].what), model_count(r, rows[other].what) };
+            print_message("  C1 %llu of %llu, C2 %llu of %llu\n", (unsigned long long)r->c1, (unsigned long long)model[0],
+                          (unsigned long long)r->c2, (unsigned long long)model[1]);
+            assert_true(model[0] - r->c1 <= rows[k].slack && model[1] - r->c2 <= rows[other].slack);
+            assert_true(model[0] > 3 && model[1] > 3);
+            live_close(r);
+        }
+}
+
 /* The program runs on when the buffer is full: less is seen, and what is seen with what is in gaps is all the time there was. */
 static void live__gaps__never_too_much_and_seen_plus_gaps_is_the_time(void **state)
 {
@@ -173,6 +213,7 @@ int main(void)
         cmocka_unit_test(pins__random_programs__counts_equal_the_models),
         cmocka_unit_test(pins__interrupts_and_waits__counts_equal_the_models),
         cmocka_unit_test(pins__millions_of_branches__counts_equal_the_models),
+        cmocka_unit_test(counters__each_that_can_be_chosen__equals_the_models),
         cmocka_unit_test(vectors__moved_by_the_program__interrupts_found),
         cmocka_unit_test(live__gaps__never_too_much_and_seen_plus_gaps_is_the_time),
     };
