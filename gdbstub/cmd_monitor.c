@@ -236,6 +236,7 @@ void cmd_monitor(struct session *s, char *args, size_t len)
     line[len / 2] = 0;
     uint64_t dropped = s->out.dropped;
     s->monitor_running = true;
+    session_tell_flash_failure(s);
     int ret = run_line(s, line, &out, &err);
     monitor_flush(&m);
     s->monitor_running = false;

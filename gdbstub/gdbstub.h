@@ -33,6 +33,9 @@ struct stub_config {
     /* True while something else needs the target attached: detach then leaves the driver attached. */
     bool (*hold)(void *ctx);
     void *hold_ctx;
+    /* A download by GDB failed. GDB shows no text of it (any version, up to 13 by its source): who runs the bridge may. NULL: nobody does. */
+    void (*flash_failed)(void *ctx, const struct err *why);
+    void *flash_failed_ctx;
     bool has_entry; /* where `run` starts the program */
     uint64_t entry;
 };

@@ -241,6 +241,17 @@ bool session_say(struct session *s, const char *text)
     return true;
 }
 
+void session_tell_flash_failure(struct session *s)
+{
+    struct err *e = &s->stub->flash_failure;
+    char text[sizeof e->what + sizeof e->hint + 64];
+    if (e->code == ERR_OK || s->stub->controller != s)
+        return;
+    snprintf(text, sizeof text, "The download failed: %s%s%s\n", e->what, e->hint[0] ? "\n  " : "", e->hint);
+    if (session_say(s, text))
+        e->code = ERR_OK;
+}
+
 /* ---- input ---- */
 
 static void refuse(struct session *s, const struct packet_row *row, enum err_code code, const char *hint,

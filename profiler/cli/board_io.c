@@ -186,6 +186,7 @@ int board_load(struct target *t, const struct image *im, const struct board_io *
         ret = set_pc(t, im->entry, err);
     if (ret >= 0 && t->ops->set_image)
         ret = t->ops->set_image(t, im, err);
+    stage(&l, LOAD_NONE, 0);
     if (ret < 0)
         return err_prefix(err, ret, "load");
     *loaded = bytes;

@@ -52,6 +52,12 @@ void progress_tick(struct progress *p, uint64_t host_ns)
     pthread_mutex_lock(&p->lock);
     struct load_progress now = p->now;
     pthread_mutex_unlock(&p->lock);
+    if (now.stage == LOAD_NONE) {
+        p->begun_ns = 0;
+        p->last = now;
+        progress_clear(p);
+        return;
+    }
     if (p->begun_ns == 0) {
         p->begun_ns = p->stage_ns = host_ns;
         p->next_ns = host_ns + plain_ns;
@@ -59,7 +65,7 @@ void progress_tick(struct progress *p, uint64_t host_ns)
     if (now.stage != p->last.stage)
         p->stage_ns = host_ns;
     p->last = now;
-    if (now.stage == LOAD_NONE || (!p->columns && host_ns < p->next_ns))
+    if (!p->columns && host_ns < p->next_ns)
         return;
     progress_text(&now, host_ns - p->stage_ns, text, sizeof text);
     p->next_ns = host_ns + plain_ns;

@@ -264,8 +264,7 @@ static void on_tick(uv_timer_t *handle)
 {
     struct run *r = handle->data;
     run_tell_link(r);
-    if (r->phase == RUN_STARTING)
-        progress_tick(&r->progress, uv_hrtime());
+    progress_tick(&r->progress, uv_hrtime());
     look_after_profile(r);
 }
 
@@ -320,6 +319,7 @@ static int start_server(struct run *r, struct err *err)
     struct gdb_server_config cfg = {
         .worker = r->worker, .loop = &r->loop, .log = &r->log, .monitor = run_monitor, .monitor_ctx = r,
         .version = "probeprof " PROBEPROF_VERSION, .hold = hold_target, .hold_ctx = r,
+        .flash_failed = run_flash_failed, .flash_failed_ctx = r,
         .has_entry = r->symbols != NULL, .entry = r->symbols ? symbols_image(r->symbols)->entry : 0,
     };
     int ret = gdb_server_start(&cfg, &r->server, err);

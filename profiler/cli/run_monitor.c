@@ -1,6 +1,7 @@
-/* `monitor profile start|stop|status`: GDB's breakpoints can start and stop a profile through their commands. */
+/* `monitor profile start|stop|status`: GDB's breakpoints can start and stop a profile through their commands. `monitor load`: as --load, with sentences. */
 #include <string.h>
 
+#include "profiler/cli/board_io.h"
 #include "profiler/cli/run.h"
 
 static int profile_start(struct run *r, struct target *t, const struct text_sink *out, struct err *err)
@@ -71,7 +72,33 @@ static int monitor_profile(void *ctx, int argc, char **argv, const struct text_s
     return err_set(err, ERR_USAGE, "profile start|stop|status|explain", "profile: unknown word '%s'", what);
 }
 
+static bool leaving(void *ctx) { return atomic_load(&((struct run *)ctx)->leaving); }
+
+static int monitor_load(void *ctx, int argc, char **argv, const struct text_sink *out, struct err *err)
+{
+    struct run *r = ctx;
+    struct board_io io = { .cancelled = leaving, .ctx = r, .progress = &r->progress };
+    uint64_t bytes = 0, since = uv_hrtime();
+    char rate[60];
+    (void)argv;
+    if (argc > 1)
+        return err_set(err, ERR_USAGE, "load", "load: it loads the ELF that probeprof was given, and takes no word");
+    if (!r->symbols)
+        return err_set(err, ERR_STATE, "start probeprof with --elf FILE; or GDB's own load", "load: probeprof was not given a program");
+    if (r->has_pump && r->pump.phase == PUMP_ARMED)
+        return err_set(err, ERR_STATE, "end the profile first (Ctrl-C in probeprof)", "load: a profile is running");
+    if (r->target->ops->state(r->target) != TARGET_HALTED)
+        return err_set(err, ERR_STATE, "interrupt it first", "load: the program is running");
+    int ret = board_load(r->target, symbols_image(r->symbols), &io, &bytes, err);
+    if (ret < 0)
+        return ret;
+    sink_printf(out, "loaded and verified %llu bytes of %s%s; halted at its entry; `maintenance flush register-cache` shows it\n", (unsigned long long)bytes,
+                r->set.elf, progress_rate(bytes, uv_hrtime() - since, rate, sizeof rate));
+    return 0;
+}
+
 const struct monitor_command run_monitor[] = {
+    { "load", "load", "as --load: reset, write the ELF, check it; says what fails", monitor_load },
     { "profile", "profile [start|stop|status|explain]", "pause, continue or show the function trace", monitor_profile },
     { NULL, NULL, NULL, NULL },
 };

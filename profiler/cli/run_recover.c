@@ -115,6 +115,15 @@ static void back(void *ctx, struct target *t)
     uv_async_send(&r->wake);
 }
 
+void run_flash_failed(void *ctx, const struct err *why)
+{
+    struct run *r = ctx;
+    pthread_mutex_lock(&r->link.lock);
+    r->link.flash_failure = *why;
+    pthread_mutex_unlock(&r->link.lock);
+    uv_async_send(&r->wake);
+}
+
 void run_watch_link(struct run *r)
 {
     pthread_mutex_init(&r->link.lock, NULL);
@@ -151,7 +160,11 @@ void run_tell_link(struct run *r)
 {
     pthread_mutex_lock(&r->link.lock);
     struct link_view v = r->link.view;
+    struct err flash = r->link.flash_failure;
+    r->link.flash_failure.code = ERR_OK;
     pthread_mutex_unlock(&r->link.lock);
+    if (flash.code != ERR_OK)
+        run_note(r, "GDB's download failed: %s%s%s%s", flash.what, *flash.hint ? " (" : "", flash.hint, *flash.hint ? ")" : "");
     if (v.gone != r->link.told_gone)
         run_note(r, "the board does not answer: %s; trying again (%s)", v.why.what, *v.why.hint ? v.why.hint : "Ctrl-C ends it");
     if (v.back != r->link.told_back)

@@ -247,9 +247,14 @@ static const struct script scripts[] = {
     } },
     { "flash", {
         { "vFlashErase:f000,200", "OK" }, { "mf0fe,4", "ffffffff" }, { "vFlashWrite:f0ff:ab}\003c", "OK" }, { "mf0fe,6", "ff61622363ff" },
-        { "vFlashDone", "OK" }, { "vFlashErase:f080,100", "E16" }, { "vFlashErase:1000,100", "E0e" }, { "vFlashErase:f000", "E16" },
-        { "vFlashWrite:1000:x", "E0e" }, { "vFlashWrite:f000", "E16" }, { "vFlashDone1", "" },
-        { "vCont;c", "" }, { "^C", STOP_AT("02", "70270000", "") },
+        { "vFlashDone", "OK" }, { "vFlashErase:f080,100", "E.no whole sectors" }, { "vFlashErase:1000,100", "E.0x1000 is no flash" }, { "vFlashErase:f000", "E16" },
+        { "vFlashWrite:1000:x", "E.0x1000 is no flash" }, { "vFlashWrite:f000", "E16" }, { "vFlashDone1", "" },
+        { "vCont;c", "OThe download failed: 0x1000 is no flash\n" }, { "^C", STOP_AT("02", "70270000", "") },
+    } },
+    { "a download's failure is told when GDB listens", {
+        { "vFlashWrite:1000:x", "E.0x1000 is no flash" }, { "vFlashErase:f000,200", "OK" }, { "vCont;c", "" }, { "^C", STOP_AT("02", "70270000", "") },
+        { "vFlashWrite:2000:x", "E.0x2000 is no flash" }, { "qRcmd,76657273696f6e", "OThe download failed: 0x2000 is no flash\n Oprobeprof 1.2, target ram\n OK" },
+        { "qRcmd,76657273696f6e", "Oprobeprof 1.2, target ram\n OK" },
     } },
     { "file i/o replies out of place", { { "F0", "E16" }, { "F-1,4,C", "E16" } } },
     { "thread text", { { "qThreadExtraInfo,1", "72616d2c2068616c746564" } } },
