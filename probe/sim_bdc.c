@@ -314,10 +314,18 @@ static const struct bdc_ops sim_bdc = {
 
 static const struct pdo_ops sim_pdo = { .start = sim_pdo_start, .read = sim_pdo_read, .stop = sim_pdo_stop };
 
+static int sim_reopen(struct probe *p, struct err *err)
+{
+    struct sim_bdc_probe *s = self(p);
+    int ret = s->board->type->reopen ? s->board->type->reopen(s->board, err) : 0;
+    return ret < 0 ? err_prefix(err, ret, p->name) : 0;
+}
+
 static const struct probe_driver sim_bdc_driver = {
     .name = "sim",
     .help = "a simulated board with BDC, e.g. sim:s12zvml128",
     .close = sim_close,
+    .reopen = sim_reopen,
     .bdc = &sim_bdc,
     .pdo = &sim_pdo,
 };
