@@ -10,11 +10,7 @@ enum { LOW_FOR_ZERO_CYCLES = 13, SYNC_WAIT_CYCLES = 16 };
 uint64_t bdc_cycles_ns(const struct s12z_bdc *b, uint64_t cycles) { return cycles * b->period_ps / 1000; }
 
 static uint64_t now(const struct s12z_bdc *b) { return b->board->ns; }
-static bool fault_is(const struct s12z_bdc *b, const char *kind)
-{
-    const struct board_options *o = &b->board->opt;
-    return !strcmp(o->fault, kind) && now(b) >= o->fault_at * 1000000000u / o->bdc_hz; /* KIND@N: N BDC cycles after power-on */
-}
+static bool fault_is(const struct s12z_bdc *b, const char *kind) { return board_fault(b->board, kind); }
 
 static bool target_drives(const struct s12z_bdc *b) { return now(b) >= b->drive_from && now(b) < b->drive_to; }
 
@@ -299,7 +295,7 @@ int bdc_pin(struct s12z_bdc *b, struct bkgd_stretch *s, size_t n, struct err *er
 {
     for (size_t k = 0; k < n; k++) {
         uint64_t start = now(b);
-        if (fault_is(b, "unplug"))
+        if (b->board->unplugged || fault_is(b, "unplug"))
             return err_set(err, ERR_USB, "plug the adapter in again", "the adapter is gone");
         set_host(b, s[k].drive == BKGD_LOW);
         s[k].met = pass(b, start + s[k].ns, s[k].until);

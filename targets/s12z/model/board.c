@@ -162,12 +162,6 @@ void board_reset(struct s12z_board *b, bool special)
     cpu_reset(&b->cpu, special);
 }
 
-/* fault=KIND@N: from the N-th cycle of BDCCLK on, as bdc_pin.c has it. */
-static bool fault_is(const struct s12z_board *b, const char *kind)
-{
-    return !strcmp(b->opt.fault, kind) && b->ns >= b->opt.fault_at * NS_PER_S / b->opt.bdc_hz;
-}
-
 static int set_pins(struct sim_board *sim, unsigned mask, unsigned value, struct err *err)
 {
     struct s12z_board *b = self(sim);
@@ -178,7 +172,7 @@ static int set_pins(struct sim_board *sim, unsigned mask, unsigned value, struct
     if (!(mask & BDC_PIN_RESET))
         return 0;
     bool low = !(value & BDC_PIN_RESET);
-    if (b->reset_low && !low && !fault_is(b, "reset"))
+    if (b->reset_low && !low && !board_fault(b, "reset"))
         board_reset(b, !bdc_level(b->bdc));
     b->reset_low = low;
     return 0;
@@ -189,8 +183,8 @@ static int get_pins(struct sim_board *sim, unsigned *value, unsigned *known, str
     struct s12z_board *b = self(sim);
     (void)err;
     *known = BDC_PIN_BKGD | BDC_PIN_RESET | BDC_PIN_VTREF;
-    *value = (bdc_level(b->bdc) ? BDC_PIN_BKGD : 0) | (b->reset_low || fault_is(b, "reset") || fault_is(b, "no-power") ? 0 : BDC_PIN_RESET)
-             | (fault_is(b, "no-power") ? 0 : BDC_PIN_VTREF);
+    *value = (bdc_level(b->bdc) ? BDC_PIN_BKGD : 0) | (b->reset_low || board_fault(b, "reset") || board_fault(b, "no-power") ? 0 : BDC_PIN_RESET)
+             | (board_fault(b, "no-power") ? 0 : BDC_PIN_VTREF);
     return 0;
 }
 
@@ -224,15 +218,26 @@ static uint64_t now_ns(struct sim_board *sim)
 }
 
 /* Time passes on the wire; the core follows. While RESET is low it stands still. */
-void board_pass_ns(struct s12z_board *b, uint64_t ns)
+static void pass(struct s12z_board *b, uint64_t ns)
 {
     b->ns += ns;
-    if (!b->reset_low && !fault_is(b, "reset") && !fault_is(b, "no-power"))
+    if (!b->reset_low && !board_fault(b, "reset") && !board_fault(b, "no-power"))
         board_run_to(b, b->core_base + board_ns_to_cycles(b, b->ns - b->ns_base));
     else {
         b->ns_base = b->ns;
         b->core_base = b->cpu.cycles;
     }
+}
+
+void board_pass_ns(struct s12z_board *b, uint64_t ns)
+{
+    uint64_t end = b->ns + ns;
+    for (uint64_t edge; (edge = board_fault_edge(b)) <= end;) {
+        pass(b, edge - b->ns - 1); /* as it was before */
+        pass(b, 1);
+        board_fault_turns(b);
+    }
+    pass(b, end - b->ns);
 }
 
 static int advance(struct sim_board *sim, uint64_t ns, struct err *err)
@@ -313,6 +318,8 @@ static int make_parts(struct s12z_board *b, struct err *err)
         ret = bdc_new(b, &b->bdc);
     if (ret < 0)
         return err_set(err, (enum err_code)-ret, "", "%s: cannot make the board", b->part->name);
+    if (board_add_eev(b) < 0)
+        return err_set(err, ERR_NOMEM, "", "%s: too many devices", b->part->name);
     return peripherals_new(b, b->opt.serial[0], b->opt.serial[1], &b->peripherals, err);
 }
 
@@ -340,6 +347,7 @@ static int create_part(const struct sim_board_type *type, const struct s12z_part
     }
     bus_map(&b->bus);
     board_reset(b, false);
+    board_fault_turns(b);
     *out = &b->sim;
     return 0;
 }
@@ -357,7 +365,7 @@ static const struct s12z_part zvl128 = { "s12zvl128", 0x00150000, 0x2FFF, 0x1007
     const struct sim_board_type s12z_board_##part = {                                                                 \
         .name = "s12" #part, .help = "MC9S12" #part " behind BDC", .create = create_##part, .destroy = destroy,         \
         .set_pins = set_pins, .get_pins = get_pins, .advance = advance, .now_ns = now_ns, .bkgd = bkgd,                 \
-        .pdo_capture = pdo_capture, .pdo_take = pdo_take,                                                             \
+        .pdo_capture = pdo_capture, .pdo_take = pdo_take, .reopen = board_reopen,                                     \
     }
 CREATE(zvml128);
 CREATE(zvmc256);

@@ -4,26 +4,48 @@
 
 #include "probe/base/options.h"
 #include "probe/base/util.h"
+#include "targets/s12z/model/board.h"
 #include "targets/s12z/model/board_priv.h"
 
 #define OPTIONS_HELP "options: bus=HZ bdc=HZ serial=none|pty[:LINK]|file:PATH serial1=... flash=FILE secured pdoclk=half|full|full-inverted " \
-                     "fault=KIND, and other encodings of the trace"
+                     "eev=HZ fault=KIND, and other encodings of the trace"
 
 static int parse_hz(const char *name, const char *text, uint64_t *out, struct err *err)
 {
     return options_hz(name, text, 100000, 100000000, out, err);
 }
 
+const struct s12z_board_fault s12z_board_faults[] = {
+    { "none", true, "nothing is wrong" },
+    { "no-power", true, "RAM is lost and the part starts anew when it comes back" },
+    { "bkgd-low", true, "BKGD is stuck low" },
+    { "bkgd-high", true, "BKGD is stuck high" },
+    { "silent", true, "BDC does not answer" },
+    { "reset", true, "RESET is held low; the part starts anew after it" },
+    { "unplug", true, "the adapter is gone, and stays so until it is opened again" },
+    { "noise", false, "one bit in N (1000) on BKGD is taken wrong" },
+    { "flash", false, "programming and erasing fail, from the Nth on" },
+    { "flash-weak", false, "programming leaves a bit set and does not say so, from the Nth on" },
+    { "pdo-noise", false, "one bit in N (1000) on PDO is wrong" },
+    { NULL, false, NULL },
+};
+
 static int parse_fault(const char *text, struct board_options *o, struct err *err)
 {
-    static const char *const kinds[] = { "none", "no-power", "bkgd-low", "bkgd-high", "silent", "reset", "unplug", "noise", "flash",
-                                         "pdo-noise", NULL };
+    const char *kinds[ARRAY_LEN(s12z_board_faults)] = { NULL };
     struct options_fault f;
+    for (size_t k = 0; s12z_board_faults[k].kind; k++)
+        kinds[k] = s12z_board_faults[k].kind;
     int ret = options_fault(text, kinds, &f, err);
     if (ret < 0)
         return ret;
+    if (f.for_ns && !s12z_board_faults[f.kind].comes_and_goes)
+        return err_set(err, ERR_USAGE, "write KIND@N, N a number above 0", "fault=%s: this one cannot come and go", text);
     strcpy(o->fault, f.kind ? kinds[f.kind] : "");
     o->fault_at = f.n ? f.n : strstr(o->fault, "noise") ? 1000 : 0;
+    o->fault_from_ns = f.from_ns;
+    o->fault_for_ns = f.for_ns;
+    o->fault_every_ns = f.every_ns;
     return 0;
 }
 
@@ -67,6 +89,8 @@ static int parse_one(void *ctx, const char *name, const char *value, struct err 
         return options_text(o->serial[1], sizeof o->serial[1], value, err);
     if (!strcmp(name, "flash"))
         return options_text(o->flash, sizeof o->flash, value, err);
+    if (!strcmp(name, "eev"))
+        return options_hz(name, value, 1, 10000000, &o->eev_hz, err);
     if (!strcmp(name, "fault"))
         return parse_fault(value, o, err);
     if (!strcmp(name, "secured") && !*value) {

@@ -16,6 +16,8 @@ struct board_options {
     struct s12z_dbg_variant dbg;
     char fault[32];
     uint64_t fault_at;
+    uint64_t fault_from_ns, fault_for_ns, fault_every_ns; /* for_ns not 0: it comes and goes instead */
+    uint64_t eev_hz; /* 0: DBGEEV stays low */
 };
 
 struct s12z_board {
@@ -48,6 +50,8 @@ struct s12z_board {
     bool reset_low;
     uint64_t ns;                /* the wire's clock */
     uint64_t ns_base, core_base; /* where the core last began to follow it */
+    bool fault_shown, unplugged; /* a fault that comes and goes, as of now; the adapter was gone and not opened again */
+    uint64_t eev_edges;        /* of DBGEEV so far */
     uint64_t strange_reads;    /* of addresses where nothing is */
 };
 
@@ -57,6 +61,13 @@ void board_set_bus_hz(struct s12z_board *b, uint64_t hz);
 void board_erase_flash(struct s12z_board *b);  /* all ones, no ECC faults */
 void board_erase_eeprom(struct s12z_board *b);
 int board_load_flash(struct s12z_board *b, const char *path, struct err *err); /* raw, ends at 0xFFFFFF */
+/* board_fault.c: is this kind of fault there now? */
+bool board_fault(const struct s12z_board *b, const char *kind);
+/* The time at which the fault comes or goes next, UINT64_MAX never; and what that does, to be called then. */
+uint64_t board_fault_edge(const struct s12z_board *b);
+void board_fault_turns(struct s12z_board *b);
+int board_reopen(struct sim_board *sim, struct err *err);
+int board_add_eev(struct s12z_board *b); /* the wave on DBGEEV */
 int board_parse_options(const char *text, struct board_options *out, struct err *err);
 
 static inline uint32_t part_ram_bytes(const struct s12z_part *p) { return p->ram_end + 1 - RAM_START; }

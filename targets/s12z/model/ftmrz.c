@@ -25,9 +25,9 @@ static uint64_t fclk_hz(const struct s12z_ftmrz *f) { return f->board->bus_hz / 
 
 static bool divider_fits(const struct s12z_ftmrz *f) { return fclk_hz(f) >= FCLK_MIN_HZ && fclk_hz(f) <= FCLK_MAX_HZ; }
 
-static bool broken(const struct s12z_ftmrz *f)
+static bool broken(const struct s12z_ftmrz *f, const char *kind)
 {
-    return !strcmp(f->board->opt.fault, "flash") && f->commands >= f->board->opt.fault_at;
+    return !strcmp(f->board->opt.fault, kind) && f->commands >= f->board->opt.fault_at;
 }
 
 static void set_busy(struct s12z_ftmrz *f, bool busy)
@@ -62,10 +62,12 @@ static void complete(struct s12z_ftmrz *f)
     bool changes = c->uses_flash || c->uses_eeprom;
     f->commands += changes;
     set_busy(f, false);
-    if (changes && (broken(f) || !divider_fits(f)))
+    if (changes && (broken(f, "flash") || !divider_fits(f)))
         f->fstat |= FSTAT_MGSTAT;
     else
         f->fstat |= c->finish(f);
+    if (changes && broken(f, "flash-weak"))
+        ftmrz_weaken(f);
     f->running = NULL;
     f->done_at = UINT64_MAX;
     f->fstat = (uint8_t)((f->fstat & ~FSTAT_MGBUSY) | FSTAT_CCIF);

@@ -39,6 +39,7 @@ struct ftmrz_command {
     uint32_t (*fclk)(const struct s12z_ftmrz *f); /* how long, in cycles of FCLK */
 };
 const struct ftmrz_command *ftmrz_command_find(uint8_t code);
+void ftmrz_weaken(struct s12z_ftmrz *f); /* a bit of the phrase just programmed does not hold */
 
 /* A reset cut the running command short: what it worked on reads as an ECC fault. */
 void ftmrz_cut_short(struct s12z_ftmrz *f);

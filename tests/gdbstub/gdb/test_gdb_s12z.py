@@ -6,8 +6,10 @@ That gdb is built by ../build_s12z_gdb.sh; S12Z_GDB=FILE names another one.
 """
 import os
 import re
+import shutil
 import subprocess
 import sys
+import tempfile
 import time
 
 import test_gdb
@@ -113,6 +115,78 @@ def read_while_running(probeprof):
         board.close()
 
 
+def failed_downloads(probeprof):
+    """What GDB's user sees of each way a download can fail: the sentence, with the next thing that GDB listens to."""
+    folder = tempfile.mkdtemp()
+    protected = os.path.join(folder, "protected.bin")
+    with open(os.path.join(HERE, "../../s12z/fixtures/flow.bin"), "rb") as f, open(protected, "wb") as g:
+        image = f.read()
+        g.write(image[:-0x1F4] + b"\x00" + image[-0x1F3:])  # FPROT: nothing may be changed
+    rows = [
+        (PART + ",fault=flash@9", "monitor version", [r"The download failed: program FE0\w\w\w: the flash did not take it", r"worn out", r"probeprof"]),
+        (PART + ",fault=flash-weak@9", "monitor version", [r"The download failed: verify: FE0\w\w\w reads \w\w, \w\w was programmed", r"load again", r"probeprof"]),
+        ("sim:s12zvml128,flash=" + protected, "continue&", [r"The download failed: (erase|program) FE0000: the sector is protected", r"monitor reset halt"]),
+    ]
+    try:
+        for probe, word, words in rows:
+            board, gdb = Board(probeprof, "--probe", probe), Gdb()
+            try:
+                gdb.command("target remote " + board.socket)
+                text = gdb.command("load")
+                expect(text, [r"Error (erasing|writing|finishing)"])
+                gdb.send(word)
+                expect(gdb.wait(words[-1]), words)
+                expect(gdb.command("monitor flash") if word != "continue&" else "", [r"the last download failed", r"sectors were given up"] if word != "continue&" else [])
+                until = time.time() + 10 # another thread writes it
+                while "GDB's download failed: " not in board.text() and time.time() < until:
+                    time.sleep(0.05)
+                expect(board.text(), [r"GDB's download failed: "])
+            finally:
+                gdb.close()
+                board.close()
+    finally:
+        shutil.rmtree(folder)
+
+
+def monitor_load(probeprof):
+    """The bridge's own ELF, loaded with sentences."""
+    board, gdb = Board(probeprof, "--probe", PART, "--elf", ELF), Gdb()
+    try:
+        gdb.command("target remote " + board.socket)
+        text = "".join(gdb.command(line) for line in ("monitor load", "maintenance flush register-cache", "print $p == (long)&start", "compare-sections",
+                                                      "break control_loop", "continue", "monitor load what"))
+        expect(text, [r"loaded and verified 1259 bytes of .*motor\.elf", r"= 1", r"\.text.*matched", r"Breakpoint 1, control_loop", r"takes no word"])
+    finally:
+        gdb.close()
+        board.close()
+    board, gdb = Board(probeprof, "--probe", PART + ",fault=flash-weak@9", "--elf", ELF), Gdb()
+    try:
+        gdb.command("target remote " + board.socket)
+        expect(gdb.command("monitor load"), [r"load: verify: FE0\w\w\w reads", r"load again"])
+    finally:
+        gdb.close()
+        board.close()
+
+
+def broken_download(probeprof):
+    """A GDB that dies in its download; the next one is told, and loads."""
+    board, gdb = Board(probeprof, "--probe", PART), Gdb()
+    try:
+        gdb.command("target remote " + board.socket)
+        text = gdb.command("maintenance packet vFlashErase:fe0000,400") + gdb.command("maintenance packet vFlashWrite:fe0000:01010101010101010101")
+        expect(text, [r'received: "OK"', r'received: "OK"'])
+        gdb.process.kill()
+        gdb = Gdb()
+        gdb.command("target remote " + board.socket)
+        text = "".join(gdb.command(line) for line in ("monitor flash", "load", "compare-sections", "monitor flash"))
+        expect(text, [r"a download is under way", r"Transfer rate", r"\.text.*matched", r"refused"])
+        if "failed" in text or "under way" in text[text.index("Transfer"):]:
+            raise RuntimeError(text)
+    finally:
+        gdb.close()
+        board.close()
+
+
 def security_byte(probeprof):
     """A program that would lock the part is refused, and says so; the part stays open."""
     board, gdb = Board(probeprof, "--probe", PART), Gdb()
@@ -123,7 +197,8 @@ def security_byte(probeprof):
         gdb.command("target remote " + board.socket)
         text = gdb.command("load")
         text += gdb.command("load " + locking) + gdb.command("monitor flash") + gdb.command("x/xb 0xfffe0f")
-        expect(text, [r"Transfer rate", r"[Ee]rror", r"would lock the part", r"0xfe"])
+        expect(text, [r"Transfer rate", r"[Ee]rror", r"The download failed: .*would lock the part", r"the last download failed: .*would lock the part",
+                      r"security byte and vectors are as before", r"0xfe"])
         expect(gdb.command("load") + gdb.command("compare-sections"), [r"Transfer rate", r"\.text.*matched"])
     finally:
         gdb.close()
@@ -178,6 +253,8 @@ def main():
     probeprof, wanted, failed = os.path.abspath(sys.argv[1]), sys.argv[2:], 0
     cases = [(name, lambda c=c, p=p: scripted(probeprof, c, p)) for name, c, p in CASES]
     cases += [("Ctrl-C", lambda: ctrl_c(probeprof)), ("reading while it runs", lambda: read_while_running(probeprof)),
+              ("downloads that fail", lambda: failed_downloads(probeprof)), ("monitor load", lambda: monitor_load(probeprof)),
+              ("a download broken off", lambda: broken_download(probeprof)),
               ("a program that would lock the part", lambda: security_byte(probeprof)), ("a secured part", lambda: secured(probeprof)),
               ("breakpoints while profiling", lambda: while_profiling(probeprof)), ("other parts", lambda: other_parts(probeprof))]
     for name, run in cases:
