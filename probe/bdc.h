@@ -71,6 +71,9 @@ struct bdc_ops {
     /* Pins, levels 1 = high or released. Pins the adapter lacks: -ERR_UNSUPPORTED, nothing changed. */
     int (*set_pins)(struct probe *p, unsigned mask, unsigned value, struct err *err);
     int (*get_pins)(struct probe *p, unsigned *value, unsigned *known, struct err *err);
+    /* The target's supply at the connector, in millivolts. NULL: this adapter cannot measure it; then BDC_PIN_VTREF may tell
+     * whether there is any. */
+    int (*voltage)(struct probe *p, unsigned *mv, struct err *err);
     /* Lets time pass with the wire idle: real adapters sleep, a simulated board advances its virtual clock. */
     int (*wait)(struct probe *p, uint64_t ns, struct err *err);
     /* The wire's own clock, monotonic, ns. */

@@ -53,6 +53,9 @@ struct jtag_ops {
     int (*set_pins)(struct probe *p, unsigned mask, unsigned value, struct err *err);
     /* Reads pin levels; *known says which bits of *value the adapter can see. */
     int (*get_pins)(struct probe *p, unsigned *value, unsigned *known, struct err *err);
+    /* The target's supply at the connector (VTref), in millivolts. NULL: this adapter cannot measure it; then JTAG_PIN_VTREF may tell
+     * whether there is any. */
+    int (*voltage)(struct probe *p, unsigned *mv, struct err *err);
     /* Asks for TCK of at most hz; *got_hz is what the adapter will really use. */
     int (*set_clock)(struct probe *p, uint32_t hz, uint32_t *got_hz, struct err *err);
     /* Lets time pass without clocking TCK: real adapters sleep, a simulated board advances its

@@ -1,0 +1,198 @@
+#include "probe/link.h"
+
+#include <stdbool.h>
+#include <string.h>
+
+#include "probe/base/util.h"
+#include "probe/probe.h"
+
+enum {
+    NO_POWER_MV = 800,
+    RESET_NS = 20 * 1000 * 1000,
+    IR_ONES = 1024,       /* long enough for the instruction registers of any chain */
+    MAX_TAPS = 64,
+    CHECK_BITS = 4096,
+    ROUNDS = 4,           /* passes that make a clock good */
+    SLOWEST_HZ = 100000
+};
+
+typedef int voltage_fn(struct probe *p, unsigned *mv, struct err *err);
+typedef int get_pins_fn(struct probe *p, unsigned *value, unsigned *known, struct err *err);
+
+/* ---- power and reset ---- */
+
+int link_power(struct probe *p, unsigned *mv, struct err *err)
+{
+    const struct jtag_ops *jtag = p->driver->jtag;
+    const struct bdc_ops *bdc = p->driver->bdc;
+    voltage_fn *voltage = jtag ? jtag->voltage : bdc ? bdc->voltage : NULL;
+    get_pins_fn *get_pins = jtag ? jtag->get_pins : bdc ? bdc->get_pins : NULL;
+    unsigned value = 0, known = 0, vtref = jtag ? JTAG_PIN_VTREF : BDC_PIN_VTREF;
+    int ret = voltage ? voltage(p, &value, err) : -ERR_UNSUPPORTED;
+    if (mv)
+        *mv = ret == 0 ? value : 0;
+    if (ret == 0)
+        return value < NO_POWER_MV ? LINK_POWER_OFF : LINK_POWER_ON;
+    if (ret != -ERR_UNSUPPORTED || !get_pins)
+        return ret == -ERR_UNSUPPORTED ? LINK_POWER_UNKNOWN : ret;
+    ret = get_pins(p, &value, &known, err);
+    if (ret < 0)
+        return ret;
+    return !(known & vtref) ? LINK_POWER_UNKNOWN : value & vtref ? LINK_POWER_ON : LINK_POWER_OFF;
+}
+
+int link_reset(struct probe *p, struct err *err)
+{
+    const struct jtag_ops *j = p->driver->jtag;
+    const struct bdc_ops *b = p->driver->bdc;
+    unsigned pin = j ? JTAG_PIN_NRESET : BDC_PIN_RESET, value = pin, known = 0;
+    int (*set)(struct probe *, unsigned, unsigned, struct err *) = j ? j->set_pins : b ? b->set_pins : NULL;
+    int (*wait)(struct probe *, uint64_t, struct err *) = j ? j->wait : b ? b->wait : NULL;
+    get_pins_fn *get = j ? j->get_pins : b ? b->get_pins : NULL;
+    if (!set || !wait)
+        return err_set(err, ERR_UNSUPPORTED, "reset the board by its button", "%s: this adapter has no reset pin", p->name);
+    int ret = set(p, pin, 0, err);
+    if (ret == 0)
+        ret = wait(p, RESET_NS, err);
+    if (ret == 0)
+        ret = set(p, pin, pin, err);
+    if (ret == 0)
+        ret = wait(p, RESET_NS, err);
+    if (ret == 0 && get)
+        ret = get(p, &value, &known, err);
+    if (ret == 0 && known & ~value & pin)
+        return err_set(err, ERR_NO_TARGET, "let go of the reset button; look at what drives the reset pin", "the board is held in reset");
+    return ret < 0 ? err_prefix(err, ret, "reset") : 0;
+}
+
+/* ---- whether bits pass ---- */
+
+static bool bit(const uint8_t *p, uint32_t i) { return p[i / 8] >> (i % 8) & 1; }
+
+/* Bits that no device's register repeats: a 32-bit xorshift, one bit of each step. */
+static void make_pattern(uint8_t *to, uint32_t bits)
+{
+    uint32_t x = 0x2545F491;
+    memset(to, 0, (bits + 7) / 8);
+    for (uint32_t i = 0; i < bits; i++) {
+        x ^= x << 13;
+        x ^= x >> 17;
+        x ^= x << 5;
+        to[i / 8] |= (uint8_t)((x & 1) << (i % 8));
+    }
+}
+
+/* The delay at which out repeats in, or -1. What comes out first is what the devices captured: zeros. */
+static int delay_of(const uint8_t *in, const uint8_t *out, uint32_t bits)
+{
+    for (uint32_t d = 0; d <= MAX_TAPS; d++) {
+        uint32_t i = 0;
+        while (i < bits && bit(out, i) == (i >= d && bit(in, i - d)))
+            i++;
+        if (i == bits)
+            return (int)d;
+    }
+    return -1;
+}
+
+static int still(const uint8_t *out, uint32_t bits)
+{
+    for (uint32_t i = 1; i < bits; i++)
+        if (bit(out, i) != bit(out, 0))
+            return -1;
+    return bit(out, 0);
+}
+
+int link_check(struct probe *p, uint32_t bits, unsigned *taps, struct err *err)
+{
+    uint8_t ones[IR_ONES / 8], in[LINK_MAX_PATTERN / 8], out[LINK_MAX_PATTERN / 8] = { 0 };
+    const struct jtag_ops *jtag = p->driver->jtag;
+    bits = MIN(MAX(bits, 128u), (uint32_t)LINK_MAX_PATTERN);
+    if (!jtag)
+        return err_set(err, ERR_UNSUPPORTED, "", "%s: this is no JTAG adapter", p->name);
+    memset(ones, 0xFF, sizeof ones);
+    make_pattern(in, bits);
+    const struct jtag_op ops[] = { jtag_reset(), jtag_ir(IR_ONES, ones, NULL), jtag_dr(bits, in, out) };
+    int ret = jtag->execute(p, ops, ARRAY_LEN(ops), err);
+    if (ret < 0)
+        return ret;
+    int level = still(out, bits), delay = delay_of(in, out, bits);
+    if (level >= 0)
+        return err_set(err, ERR_NO_TARGET, level ? "check power, the TDO wire (floating or shorted high), and that nTRST is not held low"
+                                                 : "check power, the TDO and GND wires, and that nTRST is not held low",
+                       "%u bits sent through the chain: TDO stays %d", bits, level);
+    if (delay < 0)
+        return err_set(err, ERR_PROTOCOL, "lower --speed; shorten the wires, check ground", "bits sent through the chain come back changed");
+    if (taps)
+        *taps = (unsigned)delay;
+    return 0;
+}
+
+/* ---- the clock ---- */
+
+/* 0 if the pattern passes every time, and through as many devices as before. */
+static int good(struct probe *p, struct link_speed *s, struct err *err)
+{
+    for (int i = 0; i < ROUNDS; i++) {
+        unsigned taps = s->taps;
+        int ret = link_check(p, CHECK_BITS, &taps, err);
+        if (ret == 0 && s->hz && taps != s->taps)
+            ret = err_set(err, ERR_PROTOCOL, "lower --speed", "the chain has %u devices now, %u before", taps, s->taps);
+        if (ret < 0)
+            return ret;
+        s->taps = taps;
+    }
+    return 0;
+}
+
+static bool lost_bits(int ret) { return ret == -ERR_PROTOCOL || ret == -ERR_NO_TARGET; }
+
+/* Sets a clock and tries it. 0; -ERR_PROTOCOL or -ERR_NO_TARGET: bits were lost; else the adapter's failure. */
+static int try_clock(struct probe *p, uint32_t hz, struct link_speed *s, struct err *err)
+{
+    uint32_t got = 0;
+    int ret = p->driver->jtag->set_clock(p, hz, &got, err);
+    if (ret < 0)
+        return ret;
+    if (got == s->hz) /* the adapter's limit, which is good already */
+        return 0;
+    ret = good(p, s, err);
+    if (ret == 0)
+        s->hz = got;
+    else if (lost_bits(ret) && !s->failed_hz)
+        s->failed_hz = got;
+    return ret;
+}
+
+/* After a step that failed: three quarters of the best, less if that is not good either. */
+static int step_back(struct probe *p, struct link_speed *s, struct err *err)
+{
+    uint32_t hz = s->hz;
+    int ret;
+    do {
+        hz = MAX(hz / 4 * 3, (uint32_t)SLOWEST_HZ);
+        s->hz = 0; /* measured anew */
+        ret = try_clock(p, hz, s, err);
+    } while (lost_bits(ret) && hz > SLOWEST_HZ);
+    return ret;
+}
+
+int link_speed_auto(struct probe *p, uint32_t most_hz, struct link_speed *out, struct err *err)
+{
+    static const uint32_t steps[] = { SLOWEST_HZ, 250000, 500000, 1000000, 2000000, 3000000, 4000000, 5000000, 6000000, 8000000, 10000000,
+                                      12000000, 15000000, 20000000, 25000000, 30000000, 40000000, 50000000 };
+    struct link_speed s = { 0 };
+    struct err why = { .code = ERR_OK };
+    int ret = 0;
+    if (!p->driver->jtag || !p->driver->jtag->set_clock)
+        return err_set(err, ERR_UNSUPPORTED, "name a clock, or none", "%s: its clock cannot be found by trying", p->name);
+    for (size_t i = 0; i < ARRAY_LEN(steps) && ret == 0 && (!i || !most_hz || steps[i] <= most_hz); i++)
+        ret = try_clock(p, steps[i], &s, &why);
+    if (s.hz && lost_bits(ret))
+        ret = step_back(p, &s, &why);
+    if (ret == 0)
+        *out = s;
+    else if (err)
+        *err = why;
+    return ret;
+}
