@@ -46,16 +46,21 @@ struct usb_model_type {
     /* One transfer to a bulk or interrupt endpoint, as long as the host made it (the rig does not cut it into packets).
      * Returns len, less if only so much was taken now, or USB_NAK, USB_STALL. */
     int (*out)(struct usb_model *m, uint8_t ep, const uint8_t *data, size_t len);
-    /* One transfer from an endpoint: up to cap bytes and to the first short packet. Returns bytes (0: a zero-length packet),
+    /* From an IN endpoint: as much as there is now, up to cap bytes (a multiple of the endpoint's packet) and to the first short
+     * packet. Returns bytes (0: a zero-length packet; a multiple of the packet size: the transfer goes on, the rig asks again),
      * or USB_NAK, USB_STALL. */
     int (*in)(struct usb_model *m, uint8_t ep, uint8_t *buf, size_t cap);
+    /* Whether an IN transfer said nothing that a host would miss (an FTDI chip's two status bytes): such transfers come as time
+     * goes, so they are not counted when a fault is to strike the N-th. NULL: only empty ones are such. */
+    bool (*idle)(struct usb_model *m, uint8_t ep, const uint8_t *data, size_t len);
+    size_t id_offset; /* of the byte in an answer that names its request, for fault=wrong-id */
     /* The device was reset, or its endpoint's halt cleared (ep 0: reset). May be NULL. */
     void (*clear)(struct usb_model *m, uint8_t ep);
     /* ns from now until an IN endpoint that said USB_NAK may have something by itself (a latency timer); 0: only after a
      * request. May be NULL. */
     uint64_t (*due_ns)(struct usb_model *m, uint8_t ep);
-    /* Time goes on by ns (the board's too): called before every request with what passed since the last. May be NULL: then
-     * the rig advances the board itself. */
+    /* The adapter's own timers go on by ns: called before every request with what passed since the last. The board's time is the
+     * rig's business, it has been advanced already. May be NULL. */
     void (*advance)(struct usb_model *m, uint64_t ns);
 };
 

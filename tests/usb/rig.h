@@ -1,0 +1,69 @@
+/* The launcher's parts: bus.c behind the kernel interfaces that umockdev imitates (usbfs.c, hidraw.c), described in a sysfs of
+ * its own (sysfs.c). */
+#ifndef TESTS_USB_RIG_H
+#define TESTS_USB_RIG_H
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <umockdev.h>
+
+#include "tests/usb/bus.h"
+#include "tests/usb/wiring.h"
+
+enum { RIG_DEVS = 8, RIG_FIRST_ADDRESS = 2 };
+
+/* One plugging of a device: its nodes under /dev. Stays after unplugging, as programs may hold it open. */
+struct node {
+    struct node *next;
+    struct rig *rig;
+    struct bus_dev *dev;
+    uint8_t address;
+    bool gone;
+    char devnode[40], syspath[160];
+    UMockdevIoctlBase *handler;
+    int master, slave;          /* pty behind /dev/bus/usb/...: polls writable while something can be reaped */
+    bool ready;
+    struct fs_urb *done;        /* complete, in order of completion, waiting to be reaped */
+    struct fs_urb *pending;
+    struct { UMockdevIoctlClient *owner; bool driver; } itf[BUS_INTERFACES];
+    struct hidraw *hid;
+    char hid_name[32];          /* under /sys/bus/hid; "" without */
+    unsigned hidraw_number;
+};
+
+struct rig {
+    pthread_mutex_t lock;
+    UMockdevTestbed *bed;
+    struct bus bus;
+    struct bus_dev dev[RIG_DEVS];
+    struct wiring wiring[RIG_DEVS]; /* wiring[i] is dev[i]'s */
+    struct node *nodes;
+    uint8_t next_address;
+    unsigned nhidraw;
+    int wake[2];                /* a byte: the main loop's timers have changed */
+    uint64_t requests;          /* ioctls served: the client is not idle while this moves */
+};
+
+/* usbfs.c: the node of a device that has come; the device is in sysfs already. */
+int usbfs_attach(struct node *n, struct err *err);
+void usbfs_gone(struct node *n);
+void usbfs_update(struct node *n);          /* poll state after completions, or after virtual time went on */
+uint64_t usbfs_next_ns(const struct node *n); /* virtual time of the next completion not yet to be seen; UINT64_MAX none */
+void usbfs_free(struct node *n);
+
+/* hidraw.c: /dev/hidrawN for a model with a report descriptor. */
+int hidraw_attach(struct node *n, struct err *err);
+void hidraw_tick(struct node *n);             /* every now and then: ends waits that nobody gives up */
+void hidraw_gone(struct node *n);
+void hidraw_free(struct node *n);
+
+/* sysfs.c */
+int sysfs_root(struct rig *rig, struct err *err);              /* the root hub */
+int sysfs_add(struct rig *rig, struct node *n, struct err *err); /* fills devnode, syspath; without the uevent */
+void sysfs_tell(struct rig *rig, struct node *n, bool add);    /* uevents of device and interfaces */
+void sysfs_remove(struct rig *rig, struct node *n);
+unsigned sysfs_hidraw(struct rig *rig, struct node *n, struct err *err); /* adds hid and hidraw; number of the hidraw node */
+
+#endif
