@@ -1,0 +1,384 @@
+/* Requests and answers of an open CMSIS-DAP probe: one at a time, or as many in flight as the probe has buffers; in step again after
+ * anything went wrong. */
+#include "probe/cmsis_dap.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "probe/base/bytes.h"
+#include "probe/base/util.h"
+
+enum {
+    ANSWER_MS = 2000, /* the usual deadline; a command that may legally take longer adds to it */
+    PROVE_MS = 500, PROVE_READS = 16, PROVE_TRIES = 3
+};
+
+/* Twice what the clocks should take is added: probes round the clock down. */
+static unsigned deadline_ms(const struct dap *d, uint64_t clocks)
+{
+    unsigned usual = d->quirk->timeout_ms ? d->quirk->timeout_ms : ANSWER_MS;
+    return usual + (unsigned)(clocks * 2000 / MAX(d->hz, 1u));
+}
+
+static int closed(const struct dap *d, struct err *err)
+{
+    return err_set(err, ERR_USB, "plug it in again", "%s: not open", d->probe.name);
+}
+
+/* ---- one at a time ---- */
+
+static int ask_once(struct dap *d, const uint8_t *req, size_t len, uint8_t *in, unsigned ms, struct err *err)
+{
+    const struct dap_transport *t = d->link->t;
+    memcpy(d->packet[0].out + 1, req, len);
+    int ret = t->write(d->link, d->packet[0].out, len, ms, err);
+    return ret < 0 ? ret : t->read(d->link, in, ms, err);
+}
+
+int dap_command(struct dap *d, const uint8_t *req, size_t len, uint8_t *answer, unsigned ms, struct err *err)
+{
+    uint8_t *in = d->packet[0].in;
+    if (!d->link)
+        return closed(d, err);
+    int n = ask_once(d, req, len, in, deadline_ms(d, 0) + ms, err);
+    d->broken = true; /* until the answer is seen to be one */
+    if (n < 0)
+        return n;
+    bool unknown = n >= 1 && in[0] == DAP_UNKNOWN;
+    if (!unknown && (n < 2 || in[0] != req[0]))
+        return err_set(err, ERR_PROTOCOL, "if this repeats: another USB port, newer firmware of the probe",
+                       "%s: command %02x was answered by %02x (%d bytes)", d->probe.name, req[0], n > 0 ? in[0] : 0, n);
+    d->broken = false;
+    if (unknown)
+        return err_set(err, ERR_UNSUPPORTED, "try newer firmware of the probe", "%s: its firmware does not know command %02x", d->probe.name,
+                       req[0]);
+    n = MIN(n, DAP_MAX_PACKET);
+    memcpy(answer, in, (size_t)n);
+    return n;
+}
+
+int dap_ask(struct dap *d, const uint8_t *req, size_t len, uint8_t *answer, unsigned ms, struct err *err)
+{
+    struct err why;
+    int n = dap_command(d, req, len, answer, ms, &why);
+    if (n >= 0 || !d->broken || d->recovering) {
+        if (n < 0 && err)
+            *err = why;
+        return n;
+    }
+    log_msg(d->probe.log, LOG_USB, "%s: asked again after: %s", d->probe.name, why.what);
+    int ret = dap_recover(d, err);
+    return ret < 0 ? ret : dap_command(d, req, len, answer, ms, err);
+}
+
+/* ---- in step ---- */
+
+/* Asks, and reads until the answer to a DAP_Info of n bytes comes; at most `reads` others are dropped. 0, 1 for none, or failure. */
+static int prove_info(struct dap *d, uint8_t id, uint8_t n, unsigned reads, unsigned *value, struct err *err)
+{
+    const uint8_t req[] = { DAP_INFO, id };
+    uint8_t *in = d->packet[0].in;
+    struct err why;
+    int ret = ask_once(d, req, sizeof req, in, PROVE_MS, &why);
+    for (unsigned i = 0; ret >= 0; i++) {
+        if (ret >= 2 + n && in[0] == DAP_INFO && in[1] == n && (!d->link->t->exact || ret == 2 + n)) {
+            *value = n == 2 ? le16(in + 2) : in[2];
+            return 0;
+        }
+        if (i == reads)
+            return 1;
+        log_msg(d->probe.log, LOG_USB, "%s: dropped a stale answer %02x (%d bytes)", d->probe.name, ret ? in[0] : 0, ret);
+        ret = d->link->t->read(d->link, in, PROVE_MS, &why);
+    }
+    if (ret != -ERR_USB)
+        return 1;
+    if (err)
+        *err = why;
+    return ret;
+}
+
+/* The probe answers in the order of the requests. So: drop what is there; ask something, which also ends a queue of commands that a
+ * host left behind (DAP_QueueCommands); drop answers until one fits; then the next must fit the next question, and none may follow. */
+static int in_step(struct dap *d, struct err *err)
+{
+    unsigned size = 0, count = 0;
+    for (unsigned i = 0; i < PROVE_TRIES; i++) {
+        int ret = d->link->t->drain(d->link, err);
+        if (ret == -ERR_USB)
+            return ret;
+        ret = prove_info(d, DAP_INFO_SIZE, 2, PROVE_READS, &size, err);
+        if (ret == 0)
+            ret = prove_info(d, DAP_INFO_COUNT, 1, 0, &count, err);
+        if (ret < 0)
+            return ret;
+        if (ret > 0 || (d->size && (size != d->size || count != d->count)))
+            continue;
+        ret = d->link->t->drain(d->link, err);
+        if (ret < 0)
+            return ret;
+        if (ret > 0)
+            continue;
+        d->size = size;
+        d->count = count;
+        d->broken = false;
+        return 0;
+    }
+    return err_set(err, ERR_TIMEOUT, "unplug the adapter, plug it in again", "%s: does not answer DAP_Info", d->probe.name);
+}
+
+/* Five clocks of TMS high, one low: Test-Logic-Reset from anywhere, then Run-Test/Idle. */
+static int tap_to_idle(struct dap *d, struct err *err)
+{
+    static const uint8_t req[] = { DAP_JTAG_SEQUENCE, 2, 0x45, 0x00, 0x01, 0x00 };
+    uint8_t answer[DAP_MAX_PACKET];
+    int n = dap_command(d, req, sizeof req, answer, deadline_ms(d, 6), err);
+    return MIN(n, 0);
+}
+
+/* The last step: what the probe was set to is gone then. */
+static int reset_port(struct dap *d, struct err *err)
+{
+    bool was_connected = d->connected;
+    if (!d->link->t->reset)
+        return -ERR_TIMEOUT;
+    d->connected = false;
+    int ret = d->link->t->reset(d->link, err);
+    if (ret == 0)
+        ret = in_step(d, err);
+    return ret == 0 && was_connected ? dap_connect(d, err) : ret;
+}
+
+int dap_recover(struct dap *d, struct err *err)
+{
+    if (!d->link)
+        return closed(d, err);
+    d->link->t->cancel(d->link);
+    d->flying = 0;
+    d->broken = d->recovering = true;
+    int ret = in_step(d, err);
+    if (ret < 0)
+        ret = reset_port(d, err);
+    if (ret == 0 && d->connected)
+        ret = tap_to_idle(d, err);
+    d->recovering = false;
+    if (ret == 0)
+        return 0;
+    d->broken = true;
+    if (err)
+        err->code = ERR_USB;
+    return -ERR_USB;
+}
+
+/* ---- what it is ---- */
+
+static int info_text(struct dap *d, uint8_t id, char *to, size_t cap, struct err *err)
+{
+    const uint8_t req[] = { DAP_INFO, id };
+    uint8_t answer[DAP_MAX_PACKET];
+    int n = dap_ask(d, req, sizeof req, answer, 0, err);
+    if (n < 0)
+        return n == -ERR_UNSUPPORTED ? 0 : n;
+    size_t len = MIN((size_t)answer[1], (size_t)n - 2);
+    snprintf(to, cap, "%.*s", (int)len, (const char *)answer + 2);
+    for (char *c = to; *c; c++)
+        if (*c < ' ' || *c > '~')
+            *c = '?';
+    return 0;
+}
+
+static int capabilities(struct dap *d, struct err *err)
+{
+    static const uint8_t req[] = { DAP_INFO, DAP_INFO_CAPABILITIES };
+    uint8_t answer[DAP_MAX_PACKET];
+    int n = dap_ask(d, req, sizeof req, answer, 0, err);
+    if (n < 0)
+        return n;
+    if (n < 3 || answer[1] < 1)
+        return err_set(err, ERR_PROTOCOL, "is this a CMSIS-DAP probe?", "%s: it does not tell its capabilities", d->probe.name);
+    d->can = answer[2];
+    return 0;
+}
+
+/* What the firmware says, as far as it can be true: one buffer and 64 bytes are always there. */
+static void set_limits(struct dap *d)
+{
+    size_t most = d->link->t->exact ? DAP_MAX_PACKET : d->link->packet;
+    d->link->packet = d->size < 16 ? MIN(most, (size_t)DAP_MIN_PACKET) : MIN((size_t)d->size, most);
+    if (!d->link->t->exact)
+        d->link->packet = most; /* reports have one length, whatever the firmware says */
+    d->lim.packet = d->link->packet;
+    if (!d->link->t->exact && d->size >= 16)
+        d->lim.packet = MIN(d->lim.packet, (size_t)d->size);
+    d->lim.endpoint = d->link->endpoint;
+    d->lim.token = d->link->t->exact ? DAP_TOKEN_LENGTH : d->can & DAP_CAN_ATOMIC ? DAP_TOKEN_WRAP : DAP_TOKEN_NONE;
+    d->depth = MIN(MAX(d->count, 1u), (unsigned)DAP_SLOTS);
+    if (d->quirk->in_flight)
+        d->depth = MIN(d->depth, (unsigned)d->quirk->in_flight);
+    if (d->most_in_flight)
+        d->depth = MIN(d->depth, d->most_in_flight);
+}
+
+int dap_start(struct dap *d, const struct usb_info *dev, struct err *err)
+{
+    struct dap_place place;
+    if (!dap_find(dev, d->only, &place))
+        return err_set(err, ERR_UNSUPPORTED, "leave out v1 or v2", "%s: no such interface of CMSIS-DAP", d->probe.name);
+    d->quirk = dap_quirks(dev);
+    d->can = d->count = d->size = 0;
+    d->connected = d->broken = false;
+    d->head = d->flying = 0;
+    int ret = place.t->open(dev, place.interface, d->probe.log, &d->link, err);
+    if (ret < 0)
+        return ret;
+    ret = dap_recover(d, err);
+    if (ret == 0)
+        ret = capabilities(d, err);
+    if (ret == 0)
+        ret = info_text(d, DAP_INFO_FIRMWARE, d->firmware, sizeof d->firmware, err);
+    if (ret < 0) {
+        dap_stop(d);
+        return ret;
+    }
+    set_limits(d);
+    log_msg(d->probe.log, LOG_USB, "%s: %s, packets of %zu bytes, %u in flight, firmware %s%s%s", d->probe.name, place.t->name, d->lim.packet,
+            d->depth, d->firmware[0] ? d->firmware : "?", d->quirk->why ? "; " : "", d->quirk->why ? d->quirk->why : "");
+    return 0;
+}
+
+void dap_stop(struct dap *d)
+{
+    static const uint8_t req[] = { DAP_DISCONNECT };
+    uint8_t answer[DAP_MAX_PACKET];
+    uint64_t transfers, bytes;
+    if (!d->link)
+        return;
+    d->link->t->cancel(d->link);
+    d->flying = 0;
+    if (d->connected && !d->broken) /* some firmware hangs if it comes without a DAP_Connect (probe-rs issue 2950) */
+        dap_command(d, req, sizeof req, answer, 0, NULL);
+    d->link->t->stats(d->link, &transfers, &bytes);
+    d->old_transfers += transfers;
+    d->old_bytes += bytes;
+    d->link->t->close(d->link);
+    d->link = NULL;
+    d->connected = false;
+}
+
+/* ---- JTAG port ---- */
+
+static int swd_only(const struct dap *d, struct err *err)
+{
+    return err_set(err, ERR_UNSUPPORTED, "use an adapter with JTAG: many low-cost CMSIS-DAP probes have SWD alone",
+                   "%s: this probe speaks SWD only, not JTAG", d->probe.name);
+}
+
+static int set_port(struct dap *d, struct err *err)
+{
+    static const uint8_t req[] = { DAP_CONNECT, DAP_PORT_JTAG };
+    uint8_t answer[DAP_MAX_PACKET];
+    int n = dap_ask(d, req, sizeof req, answer, 0, err);
+    if (n < 0)
+        return n;
+    d->connected = answer[1] == DAP_PORT_JTAG;
+    if (!d->connected)
+        return err_set(err, ERR_UNSUPPORTED, "is its JTAG connector free, and the target powered? plug it in again",
+                       "%s: the probe refused to switch to JTAG (answered %u)", d->probe.name, answer[1]);
+    return 0;
+}
+
+int dap_set_clock(struct dap *d, uint32_t hz, struct err *err)
+{
+    uint8_t req[5] = { DAP_SWJ_CLOCK }, answer[DAP_MAX_PACKET];
+    put_le32(req + 1, hz);
+    int n = dap_ask(d, req, sizeof req, answer, 0, err);
+    if (n < 0)
+        return n;
+    if (answer[1] != 0)
+        return err_set(err, ERR_UNSUPPORTED, "try another --speed", "%s: the probe refused a clock of %u Hz", d->probe.name, hz);
+    d->hz = hz;
+    return 0;
+}
+
+int dap_set_pins(struct dap *d, unsigned mask, unsigned value, unsigned *got, struct err *err)
+{
+    unsigned select = (mask & JTAG_PIN_NTRST ? (unsigned)DAP_PIN_NTRST : 0) | (mask & JTAG_PIN_NRESET ? (unsigned)DAP_PIN_NRESET : 0);
+    unsigned out = (value & JTAG_PIN_NTRST ? (unsigned)DAP_PIN_NTRST : 0) | (value & JTAG_PIN_NRESET ? (unsigned)DAP_PIN_NRESET : 0);
+    uint8_t req[7] = { DAP_SWJ_PINS, (uint8_t)(out & select), (uint8_t)select }, answer[DAP_MAX_PACKET];
+    int n = dap_ask(d, req, sizeof req, answer, 0, err);
+    if (n < 0)
+        return n;
+    d->pins = (d->pins & ~mask) | (value & mask);
+    if (got)
+        *got = (answer[1] & DAP_PIN_NTRST ? (unsigned)JTAG_PIN_NTRST : 0) | (answer[1] & DAP_PIN_NRESET ? (unsigned)JTAG_PIN_NRESET : 0);
+    return 0;
+}
+
+int dap_connect(struct dap *d, struct err *err)
+{
+    if (!(d->can & DAP_CAN_JTAG))
+        return swd_only(d, err);
+    int ret = set_port(d, err);
+    if (ret == 0)
+        ret = dap_set_clock(d, d->hz, err);
+    if (ret == 0)
+        ret = dap_set_pins(d, JTAG_PIN_NTRST | JTAG_PIN_NRESET, JTAG_PIN_NTRST | JTAG_PIN_NRESET, NULL, err);
+    return ret;
+}
+
+/* ---- many in flight ---- */
+
+static int receive_oldest(struct dap *d, struct err *err)
+{
+    unsigned slot = d->head;
+    struct dap_packet *p = &d->packet[slot];
+    const struct dap_request *r = &d->request[slot];
+    int n = d->link->t->receive(d->link, slot, p, deadline_ms(d, r->clocks), err);
+    if (n < 0)
+        return n;
+    int ret = dap_unpack(r, p->in, (size_t)n, d->link->t->exact, d->owner[slot]->tdo, err);
+    d->head = (slot + 1) % DAP_SLOTS;
+    d->flying--;
+    return ret;
+}
+
+static int stream_send(void *ctx, struct jtag_chunk *c, struct err *err)
+{
+    struct dap *d = ctx;
+    uint32_t field = 0;
+    int ret = 0;
+    for (uint32_t at = 0; ret == 0 && at < c->nbits;) {
+        if (d->flying >= d->depth && (ret = receive_oldest(d, err)) < 0)
+            return ret;
+        unsigned slot = (d->head + d->flying) % DAP_SLOTS;
+        struct dap_packet *p = &d->packet[slot];
+        d->request[slot].buf = p->out + 1;
+        at += dap_pack(c, at, &field, d->odd, &d->lim, &d->request[slot]);
+        d->odd = !d->odd;
+        d->owner[slot] = c;
+        p->len = d->request[slot].len;
+        p->want = d->request[slot].answer_len;
+        ret = d->link->t->send(d->link, slot, p, err);
+        d->flying += ret == 0;
+    }
+    return ret;
+}
+
+static int stream_receive(void *ctx, struct jtag_chunk *c, struct err *err)
+{
+    struct dap *d = ctx;
+    int ret = 0;
+    for (;;) {
+        bool of_c = false;
+        for (unsigned i = 0; i < d->flying; i++)
+            of_c = of_c || d->owner[(d->head + i) % DAP_SLOTS] == c;
+        if (!of_c || ret < 0)
+            return ret;
+        ret = receive_oldest(d, err);
+    }
+}
+
+const struct jtag_stream_io *dap_stream_io(void)
+{
+    static const struct jtag_stream_io io = { .send = stream_send, .receive = stream_receive };
+    return &io;
+}
