@@ -48,6 +48,8 @@ struct run {
 
     struct symbols *symbols;
     struct probe *probe;
+    bool unpowered;         /* the adapter sees no target power */
+    uint32_t found_hz;      /* --speed auto: the clock that was found, for an adapter that comes back */
     struct target *target;
     struct worker *worker;
     struct gdb_server *server;
@@ -90,6 +92,10 @@ struct run {
         uint64_t loaded, load_ns;
     } begin;
 };
+
+/* run_link - what is done on the open adapter before anything attaches: power, reset, clock. */
+int run_link(struct run *r, struct err *err);
+void run_link_after(struct run *r); /* what there is to tell once the part has answered */
 
 /* run_parts - everything up to an attached target: symbols, addresses, adapter. On failure run_fini(). */
 int run_parts(struct run *r, struct err *err);

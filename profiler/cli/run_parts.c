@@ -191,9 +191,13 @@ static int open_board(struct run *r, struct err *err)
     struct probe_config cfg = { .spec = "", .speed_hz = r->set.speed_hz, .boards = r->cli->boards, .log = &r->log };
     int ret = probe_open(r->set.probe, &cfg, &r->probe, err);
     if (ret == 0)
+        ret = run_link(r, err);
+    if (ret == 0)
         ret = r->part->open(r->part, r->probe, &opt, &r->target, err);
     if (ret == 0)
         ret = attach(r, err);
+    if (ret >= 0)
+        run_link_after(r);
     return ret < 0 ? ret : 0;
 }
 

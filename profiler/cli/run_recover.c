@@ -62,12 +62,20 @@ static bool left_alone(const struct run *r)
     return !profiling && !gdb_server_attended(r->server);
 }
 
+/* The driver restores the clock it was opened with, not the one that was found since. */
+static int reopen(struct run *r, struct err *err)
+{
+    uint32_t got;
+    int ret = probe_reopen(r->probe, err);
+    return ret == 0 && r->found_hz ? r->probe->driver->jtag->set_clock(r->probe, r->found_hz, &got, err) : ret;
+}
+
 int run_recover(void *ctx, struct target *t, struct err *err)
 {
     struct run *r = ctx;
     found(r, PROGRAM_UNKNOWN);
     r->link.running = worker_was_running(r->worker);
-    int ret = probe_reopen(r->probe, err);
+    int ret = reopen(r, err);
     if (ret == 0)
         ret = t->ops->attach(t, err);
     if (ret < 0 || (left_alone(r) && t->ops->state(t) == TARGET_RUNNING))

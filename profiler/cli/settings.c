@@ -13,7 +13,9 @@
 const struct opt settings_opts[] = {
     { "probe", 'p', "P", "adapter, where there are several: ftdi:SERIAL, sim:sh7750, ... (probeprof list)", SET_PROBE },
     { "target", 0, "T", "part behind the adapter, where the adapter does not imply it: sh7750, sh7091", SET_TARGET },
-    { "speed", 0, "HZ", "wire clock: 10M, 500k (an S12Z sets its own: --bdc-fast)", SET_SPEED },
+    { "speed", 0, "HZ", "wire clock: 10M, 500k, or auto: as fast as the wires allow (an S12Z sets its own: --bdc-fast)", SET_SPEED },
+    { "voltage", 0, "V", "what the target's supply must be, where the adapter measures it: 3.3, 5", SET_VOLTAGE },
+    { "reset", 0, NULL, "pulse the board's reset pin before attaching", SET_RESET },
     { "bdc-fast", 0, NULL, "S12Z: BDC on the program's clock instead of 1 MHz: some fifty times faster, unless the program changes it often", SET_BDC_FAST },
     { "private", 0, NULL, "use private H-UDI commands: unverified on silicon; default on simulated boards only", SET_PRIVATE },
     { "no-private", 0, NULL, "documented commands only: needs the agent in the program", SET_NO_PRIVATE },
@@ -102,6 +104,25 @@ static int set_agent_ram(struct settings *s, const char *text, struct err *err)
     return err_set(err, ERR_USAGE, "for example 0x8CF00000:64k", "agent-ram: '%s' is not ADDRESS:SIZE", text);
 }
 
+static int set_speed(struct settings *s, const char *text, struct err *err)
+{
+    s->speed_auto = !strcmp(text, "auto");
+    if (s->speed_auto)
+        s->speed_hz = 0;
+    return s->speed_auto ? 0 : opt_hz("speed", text, &s->speed_hz, err);
+}
+
+/* Volts: "3.3", "5V"; the supplies of parts are between 1 and 6. */
+static int set_voltage(struct settings *s, const char *text, struct err *err)
+{
+    char *end;
+    double v = strtod(text, &end);
+    if (end == text || (*end && strcmp(end, "V") && strcmp(end, "v")) || !(v >= 1 && v <= 6))
+        return err_set(err, ERR_USAGE, "volts, for example 3.3", "voltage: '%s' is not a number between 1 and 6", text);
+    s->voltage_mv = (unsigned)(v * 1000 + 0.5);
+    return 0;
+}
+
 static int set_rate(struct settings *s, const char *text, struct err *err)
 {
     unsigned hz = 0;
@@ -161,7 +182,9 @@ static int apply(struct settings *s, enum setting id, enum origin origin, const 
     switch (id) {
     case SET_PROBE: return copy(s->probe, sizeof s->probe, "probe", v, err);
     case SET_TARGET: return copy(s->target, sizeof s->target, "target", v, err);
-    case SET_SPEED: return opt_hz("speed", v, &s->speed_hz, err);
+    case SET_SPEED: return set_speed(s, v, err);
+    case SET_VOLTAGE: return set_voltage(s, v, err);
+    case SET_RESET: return set_bool(&s->reset, "reset", v, err);
     case SET_BDC_FAST: return set_bool(&s->bdc_fast, "bdc-fast", v, err);
     case SET_ALLOW_SECURITY: return set_bool(&s->allow_security, "allow-security", v, err);
     case SET_ELF: return copy(s->elf, sizeof s->elf, "elf", v, err);

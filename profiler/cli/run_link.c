@@ -1,0 +1,59 @@
+/* The wire, before anybody talks to a part over it: the target's power, its reset pin, the clock. */
+#include <inttypes.h>
+
+#include "probe/link.h"
+#include "profiler/cli/run.h"
+
+enum { TOLERANCE_PERCENT = 10 };
+
+/* A measured supply is shown; a wrong one ends the run only if somebody said what it should be: not every board wires it up. */
+static int check_power(struct run *r, struct err *err)
+{
+    unsigned mv = 0, wanted = r->set.voltage_mv;
+    int power = link_power(r->probe, &mv, err);
+    if (power < 0)
+        return power;
+    if (wanted && mv && (mv < wanted - wanted / 100 * TOLERANCE_PERCENT || mv > wanted + wanted / 100 * TOLERANCE_PERCENT))
+        return err_set(err, ERR_NO_TARGET, "check the board's supply and pin VTref; or give another --voltage", "the target has %u.%02u V, not %u.%02u V",
+                       mv / 1000, mv % 1000 / 10, wanted / 1000, wanted % 1000 / 10);
+    if (wanted && power == LINK_POWER_OFF)
+        return err_set(err, ERR_NO_TARGET, "switch the board on; check pin VTref of the debug connector", "the adapter sees no target power");
+    r->unpowered = power == LINK_POWER_OFF;
+    if (mv && !r->unpowered)
+        run_note(r, "target voltage %u.%02u V", mv / 1000, mv % 1000 / 10);
+    else if (wanted)
+        run_note(r, "this adapter does not measure the target's voltage: --voltage is not checked");
+    return 0;
+}
+
+static int find_speed(struct run *r, struct err *err)
+{
+    struct link_speed s;
+    int ret = r->probe->driver->jtag ? link_speed_auto(r->probe, 0, &s, err) : -ERR_UNSUPPORTED;
+    if (!r->probe->driver->jtag) /* BDC: SYNC measures the clock, always */
+        return 0;
+    if (ret < 0)
+        return err_prefix(err, ret, "speed auto");
+    r->found_hz = s.hz;
+    if (s.failed_hz)
+        run_note(r, "TCK %" PRIu32 " kHz; bits are lost at %" PRIu32 " kHz", s.hz / 1000, s.failed_hz / 1000);
+    else
+        run_note(r, "TCK %" PRIu32 " kHz, the most this adapter can do", s.hz / 1000);
+    return 0;
+}
+
+void run_link_after(struct run *r)
+{
+    if (r->unpowered)
+        run_note(r, "the adapter sees no target power, but the part answers: pin VTref of the connector may be open");
+}
+
+int run_link(struct run *r, struct err *err)
+{
+    int ret = check_power(r, err);
+    if (ret == 0 && r->set.reset)
+        ret = link_reset(r->probe, err);
+    if (ret == 0 && r->set.speed_auto)
+        ret = find_speed(r, err);
+    return ret;
+}
