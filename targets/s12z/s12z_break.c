@@ -98,6 +98,39 @@ const struct s12z_hard *s12z_hard_hit(const struct s12z_target *t, uint8_t efr)
     return NULL;
 }
 
+bool s12z_watches(const struct s12z_target *t)
+{
+    bool any = false;
+    for (size_t k = 0; k < S12Z_COMPARATORS; k++)
+        any = any || (t->hard[k].used && is_watch(&t->hard[k]));
+    return any;
+}
+
+/* As the comparator would: an access of its own size, with this value in it. The value is what memory holds after the instruction. */
+static bool value_fits(struct s12z_target *t, const struct s12z_hard *h, uint32_t addr, unsigned bytes)
+{
+    uint8_t raw[4] = { 0 };
+    uint32_t v = 0;
+    if (!h->has_data)
+        return true;
+    if (addr != h->addr || bytes != h->len || s12z_read_raw(t, addr, 0, raw, bytes, NULL) < 0)
+        return false;
+    for (unsigned k = 0; k < bytes; k++)
+        v = v << 8 | raw[k];
+    return ((v ^ h->data) & h->data_mask & (0xFFFFFFFFu >> (32 - 8 * bytes))) == 0;
+}
+
+const struct s12z_hard *s12z_watch_meets(struct s12z_target *t, uint32_t addr, unsigned bytes, bool read, bool write)
+{
+    for (size_t k = 0; k < S12Z_COMPARATORS; k++) {
+        const struct s12z_hard *h = &t->hard[k];
+        bool kind = h->kind == BP_WATCH_ACCESS || (h->kind == BP_WATCH_WRITE ? write : read);
+        if (h->used && is_watch(h) && kind && addr < h->addr + h->len && h->addr < addr + bytes && value_fits(t, h, addr, bytes))
+            return h;
+    }
+    return NULL;
+}
+
 const struct s12z_hard *s12z_code_break_at(const struct s12z_target *t, uint32_t addr)
 {
     for (size_t k = 0; k < S12Z_COMPARATORS; k++)

@@ -98,6 +98,7 @@ struct s12z_target {
     uint32_t lifted;       /* address of the patch taken out for the step; S12Z_NONE none */
     uint32_t range_lo, range_hi; /* RESUME_RANGE under way: hi > lo */
     uint64_t steps;
+    const struct s12z_hard *met; /* a watchpoint that the last STEP1 met; NULL none */
 
     /* breakpoints and DBG */
     struct s12z_patch patch[S12Z_MAX_SOFT_BREAKS];
@@ -181,6 +182,9 @@ int s12z_set_reg(struct s12z_target *t, unsigned n, uint32_t v, struct err *err)
 int s12z_insert_bp(struct target *t, enum bp_kind kind, uint64_t addr, unsigned len, struct err *err);
 int s12z_remove_bp(struct target *t, enum bp_kind kind, uint64_t addr, unsigned len, struct err *err);
 struct s12z_patch *s12z_patch_at(struct s12z_target *t, uint32_t addr);
+bool s12z_watches(const struct s12z_target *t); /* any watchpoint */
+/* A watchpoint that this access meets, hardware not being asked; its value, if it has one, is looked at in memory. NULL: none. */
+const struct s12z_hard *s12z_watch_meets(struct s12z_target *t, uint32_t addr, unsigned bytes, bool read, bool write);
 const struct s12z_hard *s12z_code_break_at(const struct s12z_target *t, uint32_t addr);
 int s12z_patch_set(struct s12z_target *t, struct s12z_patch *p, bool in_memory, struct err *err);
 int s12z_patches_write(struct s12z_target *t, struct err *err);      /* those that are not in memory */

@@ -5,6 +5,7 @@
 #include "probe/base/log.h"
 #include "probe/base/util.h"
 #include "targets/s12z/isa.h"
+#include "targets/s12z/s12z_access.h"
 #include "targets/s12z/s12z_priv.h"
 
 enum { SIGNAL_INT = 2, SIGNAL_TRAP = 5 };
@@ -210,12 +211,65 @@ int s12z_run_freely(struct s12z_target *t, struct err *err)
     return 0;
 }
 
+/* ---- watchpoints while single-stepping: the module's matches are ignored then, so the instruction is read before it runs ---- */
+
+struct step_accesses {
+    struct s12z_access at[S12Z_MAX_ACCESSES + 1];
+    int n;
+    uint32_t s; /* the stack pointer before */
+};
+
+static int pointer(void *ctx, uint32_t addr, uint32_t *value)
+{
+    uint8_t raw[3];
+    int ret = s12z_read_raw(ctx, addr, 0, raw, 3, NULL);
+    if (ret == 0)
+        *value = (uint32_t)raw[0] << 16 | (uint32_t)raw[1] << 8 | raw[2];
+    return ret;
+}
+
+/* An instruction that cannot be read will not do anything either. */
+static int expect_accesses(struct s12z_target *t, struct step_accesses *a, struct err *err)
+{
+    uint8_t code[S12Z_MAX_LENGTH];
+    struct s12z_insn i;
+    uint32_t pc = t->reg[S12Z_REG_PC];
+    size_t avail = MIN((size_t)S12Z_MAX_LENGTH, (size_t)(S12Z_ADDRESS + 1 - pc));
+    a->n = 0;
+    if (!s12z_watches(t))
+        return 0;
+    int ret = s12z_get_reg(t, S12Z_REG_SP, &a->s, err); /* all of them in one go */
+    while (ret == 0 && avail && s12z_read_mem(&t->base, pc, 0, code, avail, NULL) < 0)
+        avail--; /* near the end of a memory */
+    if (ret == 0 && s12z_decode(code, avail, pc, &i) > 0)
+        a->n = MAX(s12z_accesses(&i, pc, t->reg, pointer, t, a->at), 0);
+    return t->state == TARGET_GONE ? -ERR_NO_TARGET : ret;
+}
+
+/* After the step. A stack deeper by a frame is an interrupt that came along. */
+static int look_at_accesses(struct s12z_target *t, struct step_accesses *a, struct err *err)
+{
+    uint32_t s = 0;
+    t->met = NULL;
+    if (!s12z_watches(t))
+        return 0;
+    int ret = s12z_get_reg(t, S12Z_REG_SP, &s, err);
+    if (ret == 0 && s + S12Z_FRAME_BYTES == a->s)
+        a->at[a->n++] = (struct s12z_access){ .addr = s, .bytes = S12Z_FRAME_BYTES, .write = true };
+    for (int k = 0; ret == 0 && !t->met && k < a->n; k++)
+        t->met = s12z_watch_meets(t, a->at[k].addr, a->at[k].bytes, a->at[k].read, a->at[k].write);
+    return ret;
+}
+
 /* One STEP1. 1: done, halted again; 0: the instruction was WAI or STOP and the CPU sleeps on it. Matches of the module would be ignored by
  * hardware but end its sequence, so it is disarmed. */
 static int step_once(struct s12z_target *t, struct err *err)
 {
     struct s12z_patch *p = s12z_patch_at(t, t->reg[S12Z_REG_PC]);
+    struct step_accesses accesses;
     int ret = s12z_dbg_disarm(t, NULL, err);
+    if (ret == 0)
+        ret = expect_accesses(t, &accesses, err);
     if (ret == 0 && p && p->in_memory) {
         ret = s12z_patch_set(t, p, false, err);
         t->lifted = ret == 0 ? p->addr : t->lifted;
@@ -235,6 +289,8 @@ static int step_once(struct s12z_target *t, struct err *err)
         return 0;
     }
     ret = s12z_end_step(t, err);
+    if (ret == 0)
+        ret = look_at_accesses(t, &accesses, err);
     return ret < 0 ? ret : 1;
 }
 
@@ -249,7 +305,10 @@ static int step(struct s12z_target *t, struct err *err)
     if (ret <= 0)
         return ret;
     ret = need_pc(t, &pc, err);
-    s12z_stop_is(t, STOP_STEP, SIGNAL_TRAP);
+    if (t->met)
+        stop_at_hard(t, t->met);
+    else
+        s12z_stop_is(t, STOP_STEP, SIGNAL_TRAP);
     t->stop_pending = true;
     return ret;
 }
@@ -269,6 +328,12 @@ static int go_on(struct s12z_target *t, struct err *err)
     if (ret <= 0)
         return ret;
     t->step_then_go = false;
+    if (t->met) {
+        ret = need_pc(t, &pc, err);
+        stop_at_hard(t, t->met);
+        t->stop_pending = ret == 0;
+        return ret;
+    }
     return s12z_run_freely(t, err);
 }
 
@@ -279,6 +344,7 @@ int s12z_resume(struct target *target, const struct resume *how, struct err *err
     if (!s12z_is_halted(t, err, "resume"))
         return t->secured ? -ERR_SECURED : t->state == TARGET_GONE ? -ERR_NO_TARGET : -ERR_STATE;
     s12z_flash_broken_off(t, "letting the program run");
+    t->met = NULL;
     int ret = how->set_pc ? s12z_set_reg(t, S12Z_REG_PC, (uint32_t)how->pc & S12Z_ADDRESS, err) : 0;
     if (ret < 0)
         return ret;
@@ -314,7 +380,9 @@ static int step_range(struct s12z_target *t, uint64_t end, struct target_stop *s
         if ((ret = need_pc(t, &pc, err)) < 0)
             return ret;
         const struct s12z_hard *h = s12z_code_break_at(t, pc);
-        if (s12z_patch_at(t, pc) || (h && h->kind == BP_SOFT))
+        if (t->met)
+            reason = STOP_WATCH;
+        else if (s12z_patch_at(t, pc) || (h && h->kind == BP_SOFT))
             reason = STOP_SWBREAK;
         else if (h)
             reason = STOP_HWBREAK;
@@ -331,7 +399,10 @@ static int step_range(struct s12z_target *t, uint64_t end, struct target_stop *s
     }
     t->range_hi = 0;
     t->halt_wanted = false;
-    s12z_stop_is(t, reason, reason == STOP_REQUEST ? SIGNAL_INT : SIGNAL_TRAP);
+    if (reason == STOP_WATCH)
+        stop_at_hard(t, t->met);
+    else
+        s12z_stop_is(t, reason, reason == STOP_REQUEST ? SIGNAL_INT : SIGNAL_TRAP);
     *stop = t->stop;
     return 1;
 }
