@@ -203,6 +203,7 @@ static void time_note(const struct decode *d, char *note, size_t cap)
 static void warn(struct cli *cli, const struct decode *d)
 {
     const struct s12z_events_totals *t = s12z_events_totals(d->events);
+    const struct s12z_flow_totals *f = s12z_flow_totals(s12z_events_flow(d->events));
     uint32_t pc = 0;
     size_t open = s12z_flow_check(s12z_events_flow(d->events), &pc);
     struct s12z_culprit c[3];
@@ -223,6 +224,9 @@ static void warn(struct cli *cli, const struct decode *d)
         cli_warn(cli, "the trace buffer overflowed %llu times%s%s: --start and --stop around less code avoid that", (unsigned long long)t->overflows,
                  n && c[0].name ? ", mostly filled by returns of " : "", n && c[0].name ? c[0].name : "");
     s12z_flow_loops(s12z_events_flow(d->events), tell_loop, &(struct loops){ cli, 0 });
+    if (f->unpaired)
+        cli_warn(cli, "%llu return%s went elsewhere than back, the first at %06X: so do task switches and long jumps; otherwise lines are missing or "
+                 "wrong before it", (unsigned long long)f->unpaired, f->unpaired == 1 ? "" : "s", f->first_unpaired);
     if (open)
         cli_warn(cli, "counts do not add up at %zu places, first at %06X: a loss nobody noticed", open, pc);
 }

@@ -669,6 +669,7 @@ static const char *suggest(const struct s12z_trace *tr, char *buf, size_t cap)
 static void make_note(const struct s12z_trace *tr, char *note, size_t cap)
 {
     const struct s12z_events_totals *s = s12z_events_totals(tr->events);
+    const struct s12z_flow_totals *f = s12z_flow_totals(s12z_events_flow(tr->events));
     char who[64], range[64];
     double factor, spread;
     size_t n = (size_t)snprintf(note, cap, "C1 estimated");
@@ -688,6 +689,11 @@ static void make_note(const struct s12z_trace *tr, char *note, size_t cap)
     else if (n < cap && tr->pdo && s->overflows && name_culprits(tr, who, sizeof who, 2))
         n += (size_t)snprintf(note + n, cap - n, "; returns of %s filled the buffer %llu times: %s", who, (unsigned long long)s->overflows,
                               suggest(tr, range, sizeof range));
+    uint32_t pc;
+    if (n < cap && s12z_flow_check(s12z_events_flow(tr->events), &pc))
+        n += (size_t)snprintf(note + n, cap - n, "; counts do not add up at %06X", pc);
+    if (n < cap && f->unpaired)
+        n += (size_t)snprintf(note + n, cap - n, "; %llu returns went elsewhere than back, first at %06X", (unsigned long long)f->unpaired, f->first_unpaired);
     if (n < cap && *tr->plan.text && tr->plan.host_points)
         snprintf(note + n, cap - n, "; %s", tr->plan.text);
 }
@@ -743,6 +749,9 @@ static int trace_explain(struct target *target, const struct text_sink *out, str
         sink_printf(out, "%llu lines did not fit the program; the first: %s\n", (unsigned long long)s->misfits, s->first_misfit.what);
     if (s->unplaced)
         sink_printf(out, "%llu lines came before the first address: the capture began in the middle\n", (unsigned long long)s->unplaced);
+    if (f->unpaired)
+        sink_printf(out, "%llu returns went elsewhere than back, first the one at %06X: so do task switches and long jumps; otherwise lines are missing "
+                    "unnoticed\n", (unsigned long long)f->unpaired, f->first_unpaired);
     if (bad)
         sink_printf(out, "what entered %zu blocks did not leave them, first at %06X: lines are missing unnoticed\n", bad, pc);
     for (size_t k = 0; k < n; k++)

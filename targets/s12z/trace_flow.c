@@ -99,6 +99,7 @@ struct s12z_flow {
     unsigned npending;
     uint32_t shadow[SHADOW];
     uint64_t nshadow;
+    unsigned kept;        /* of the newest of them, still there */
     uint64_t since_fold;
     const struct image_function *functions; /* borrowed */
     size_t nfunctions;
@@ -375,15 +376,32 @@ static void emit(struct s12z_flow *f, enum event_kind kind, uint32_t pc, bool ha
 static void pushed(struct s12z_flow *f, uint32_t back)
 {
     f->shadow[f->nshadow++ % SHADOW] = back;
+    f->kept = MIN(f->kept + 1, (unsigned)SHADOW);
     f->totals.calls++;
 }
 
-static void popped(struct s12z_flow *f, uint32_t to)
+/* What was called or interrupted did not go back: the program's own doing, or a gap that nothing else shows. */
+static void unpaired(struct s12z_flow *f, uint32_t pc)
 {
-    if (f->nshadow && f->shadow[(f->nshadow - 1) % SHADOW] == to)
-        f->nshadow--;
-    else
-        f->totals.returns_astray++;
+    if (f->totals.unpaired++ == 0)
+        f->totals.first_unpaired = pc;
+}
+
+/* A return to an outer call leaves the inner ones behind; one to nobody's leaves all: their task may go on. */
+static void popped(struct s12z_flow *f, uint32_t pc, uint32_t to)
+{
+    for (unsigned k = 0; k < f->kept; k++)
+        if (f->shadow[(f->nshadow - 1 - k) % SHADOW] == to) {
+            f->totals.returns_astray += k > 0;
+            if (k)
+                unpaired(f, pc);
+            f->nshadow -= k + 1;
+            f->kept -= k + 1;
+            return;
+        }
+    f->totals.returns_astray++;
+    if (f->kept)
+        unpaired(f, pc);
 }
 
 static void add_weight(struct s12z_flow *f, uint64_t weight)
@@ -609,6 +627,8 @@ static int resume(struct s12z_flow *f, uint32_t pc, uint32_t dest, struct err *e
     if (f->npending) {
         p = f->pending[--f->npending];
         soft = p.node == UNKNOWN;
+        if (soft && p.pc != dest)
+            unpaired(f, pc);
     }
     if (soft) {
         emit(f, EVENT_RTE, pc, true, dest, true, 0);
@@ -620,6 +640,7 @@ static int resume(struct s12z_flow *f, uint32_t pc, uint32_t dest, struct err *e
     emit(f, EVENT_RTE, pc, true, dest, !here, 0);
     if (go_on_at(f, dest))
         return 0;
+    unpaired(f, pc);
     current(f)->aborted++;
     f->totals.cut++;
     return go_to(f, dest, err);
@@ -725,7 +746,7 @@ static int address_line(struct s12z_flow *f, uint32_t dest, struct err *err)
     if (end == END_CALL)
         pushed(f, back);
     else if (end == END_RETURN)
-        popped(f, dest);
+        popped(f, pc, dest);
     emit(f, end == END_CALL ? EVENT_CALL : end == END_RETURN ? EVENT_RETURN : EVENT_JUMP, pc, true, dest, true, 0);
     return go_to(f, dest, err);
 }
@@ -743,7 +764,7 @@ static void cut(struct s12z_flow *f)
             f->totals.cut++;
         }
     f->npending = 0;
-    f->nshadow = 0;
+    f->nshadow = f->kept = 0;
     f->at = UNKNOWN;
     f->synced = f->held = false;
 }

@@ -26,6 +26,9 @@ struct s12z_flow_totals {
     uint64_t core_cycles; /* by the table of isa.h: an estimate */
     uint64_t instructions, branches, taken, calls, interrupts, lines;
     uint64_t returns_astray; /* RTS to elsewhere than behind its call: task switches, long jumps */
+    uint64_t unpaired;       /* returns and RTIs to elsewhere than what they belong to, as far as that was seen: so do task switches and long
+                              * jumps; otherwise lines are missing or wrong that fit all the same */
+    uint32_t first_unpaired; /* address of the first such instruction */
     uint64_t resyncs;        /* lines that did not fit the image: something was lost before them */
     uint64_t adrift;         /* times the position was lost at a branch that by a setting leaves no bit, until the next address */
     uint64_t cut;            /* nodes left unfinished where a session ended: their counts are uncertain by one each */

@@ -43,12 +43,29 @@ static void compare_calls(struct live_run *r)
     }
 }
 
+/* Cycles of the table for what the model executed: all of C1 is charged, nothing twice. */
+static void compare_cycles(struct live_run *r)
+{
+    const struct s12z_flow_totals *f = s12z_flow_totals(s12z_trace_flow(live_trace(r)));
+    uint64_t core = S12Z_EXCEPTION_CYCLES * (r->kinds[EVENT_INTERRUPT] + r->kinds[EVENT_EXCEPTION]), taken;
+    for (uint32_t k = 0; k < r->p->bytes; k++) {
+        struct s12z_insn i;
+        uint64_t n = live_executed(r, r->p->base + k, &taken);
+        if (n && s12z_decode(r->p->image + k, r->p->bytes - k, r->p->base + k, &i) > 0)
+            core += n * s12z_cycles(&i) + (i.flow == S12Z_FLOW_BRANCH ? taken * S12Z_TAKEN_CYCLES : 0);
+    }
+    if (core - f->core_cycles > SLACK * 12)
+        fail_msg("cycles: model's counts by the table %llu, traced %llu", (unsigned long long)core, (unsigned long long)f->core_cycles);
+}
+
 static void lossless(const char *spec, enum trace_capture capture, const struct gen_options *o, unsigned slices, struct totals *sum)
 {
     struct live_run *r = live_open(spec, o);
     uint64_t taken;
     live_go(r, &(struct trace_config){ .policy = TRACE_LOSSLESS, .capture = capture }, slices);
     live_compare(r, true, SLACK);
+    compare_cycles(r);
+    assert_true(o->astray || s12z_flow_totals(s12z_trace_flow(live_trace(r)))->unpaired == 0);
     assert_int_equal(r->kinds[EVENT_START], 1);
     assert_int_equal(r->kinds[EVENT_STOP], 1);
     assert_int_equal(r->kinds[EVENT_LOST], 0);
