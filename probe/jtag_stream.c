@@ -31,6 +31,7 @@ static void empty(struct jtag_chunk *c)
     memset(c->tms, 0, (c->nbits + 7) / 8);
     memset(c->tdi, 0, (c->nbits + 7) / 8);
     c->nbits = c->nfields = 0;
+    c->last = false;
 }
 
 static int receive_oldest(struct jtag_stream *s, struct err *err)
@@ -170,8 +171,10 @@ int jtag_stream_run(struct jtag_stream *s, const struct jtag_op *ops, size_t n, 
         return ret;
     for (size_t i = 0; i < n && ret == 0; i++)
         ret = one_op(s, &ops[i], err);
-    if (ret == 0 && s->chunk[s->filling].nbits > 0)
+    if (ret == 0 && s->chunk[s->filling].nbits > 0) {
+        s->chunk[s->filling].last = true;
         ret = flush(s, err);
+    }
     while (ret == 0 && s->flying > 0)
         ret = receive_oldest(s, err);
     for (unsigned i = 0; i < s->nchunks && ret < 0; i++) /* a failed run leaves nothing behind */

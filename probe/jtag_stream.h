@@ -38,6 +38,7 @@ struct jtag_chunk {
     /* What is to be clocked: bit i of tms and of tdi go out with clock i. Bits from nbits on are 0. The fields stand in the
      * order of src_bit and do not overlap; other TDO bits interest nobody, and with nfields 0 none at all (write only). */
     uint32_t nbits, nfields;
+    bool last; /* of its run: nothing follows at once, somebody waits for it */
 };
 
 /* What a driver does with chunks. They are sent in order, and received in the order they were sent. */
