@@ -9,11 +9,13 @@
  *                     with mass storage before it, too
  *   hw=N              major version of the hardware (default 10); below 5 there is no JTAG3
  *   full              full speed (default with hw below 9); high
- *   mem=N             bytes it has for a batch (default 16384)
+ *   mem=N             bytes it has for a batch (default 16384)      brags=N      bytes it says it has
  *   mv=N              target voltage in mV (default: 3300 while the board has power)
  *   base=HZ div=N     clock (default 60 MHz, 4)                     old          capabilities of a probe of 2006: few
  *   no-write          without HW_JTAG_WRITE                         others=N     connections that other programs registered
+ *   swd-only          JTAG is not among its interfaces
  *   pieces            replies in two pieces, as old firmware sent them
+ *   transfer=N        transfers end after so many bytes (default 2048)
  *   no-zlp            nothing ends a reply of whole packets (default: an empty packet) */
 #include <stdlib.h>
 #include <stdio.h>
@@ -25,7 +27,7 @@
 #include "tests/usb/model.h"
 #include "tests/usb/model_jlink_fw.h"
 
-enum { TRANSFER = 2048, TEXT = 64, MAX_CONFIG = 160 };
+enum { MAX_CONFIG = 160 };
 
 struct jlink_model {
     struct usb_model base;
@@ -37,6 +39,7 @@ struct jlink_model {
     bool owes_empty;            /* packet */
     bool pieces, no_zlp, full, no_serial, old;
     uint16_t pid, max_packet;
+    uint32_t transfer;          /* bytes, at most */
     uint8_t ep_in, ep_out;
     char digits[16], padding;
     char serial[16];
@@ -52,7 +55,8 @@ static int numeric(struct jlink_model *m, const char *name, const char *value, b
 {
     static const struct { const char *name; uint64_t lo, hi; } rows[] = {
         { "hw", 1, 99 }, { "mem", 16, JLINK_FW_MAX_REQUEST }, { "mv", 0, 20000 }, { "base", 1000, 1000000000 }, { "div", 1, 65535 },
-        { "others", 0, JLINK_FW_CONNECTIONS },
+        { "others", 0, JLINK_FW_CONNECTIONS }, { "brags", 16, JLINK_FW_MAX_REQUEST },
+        { "transfer", 1, 2048 },
     };
     size_t i = 0;
     uint64_t v;
@@ -70,7 +74,9 @@ static int numeric(struct jlink_model *m, const char *name, const char *value, b
     case 2: m->fw.millivolts = (int)v; break;
     case 3: m->fw.base_hz = (uint32_t)v; break;
     case 4: m->fw.min_div = (uint16_t)v; break;
-    default: m->fw.others = (unsigned)v; break;
+    case 5: m->fw.others = (unsigned)v; break;
+    case 6: m->fw.brags = (uint32_t)v; break;
+    default: m->transfer = (uint32_t)v; break;
     }
     return 0;
 }
@@ -83,6 +89,7 @@ static int option(void *ctx, const char *name, const char *value, struct err *er
     const struct { const char *name; bool *what; bool to; } flags[] = {
         { "full", &m->full, true }, { "high", &m->full, false }, { "pieces", &m->pieces, true }, { "no-zlp", &m->no_zlp, true },
         { "no-serial", &m->no_serial, true }, { "old", &m->old, true },
+        { "swd-only", &m->fw.swd_only, true },
     };
     bool known;
     int ret = numeric(m, name, value, &known, err);
@@ -185,6 +192,7 @@ static void defaults(struct jlink_model *m)
     m->fw.base_hz = 60000000;
     m->fw.min_div = 4;
     m->pid = 0x1015;
+    m->transfer = 2048;
     strcpy(m->digits, "123456789");
 }
 
@@ -267,11 +275,11 @@ static int jlink_in(struct usb_model *base, uint8_t ep, uint8_t *buf, size_t cap
         return USB_NAK;
     if (m->owes_empty)
         return m->owes_empty = false, 0;
-    size_t left_of_transfer = MIN(m->piece - m->sent, TRANSFER - (m->piece == m->nreply ? m->sent % TRANSFER : 0));
+    size_t left_of_transfer = MIN(m->piece - m->sent, m->transfer - (m->piece == m->nreply ? m->sent % m->transfer : 0));
     size_t n = MIN(left_of_transfer, cap);
     memcpy(buf, m->reply + m->sent, n);
     m->sent += n;
-    m->owes_empty = m->sent == m->piece && n % m->max_packet == 0 && m->sent % TRANSFER != 0 && !m->no_zlp;
+    m->owes_empty = m->sent == m->piece && n % m->max_packet == 0 && m->sent % m->transfer != 0 && !m->no_zlp;
     if (m->sent == m->piece)
         m->piece = m->nreply;
     return (int)n;

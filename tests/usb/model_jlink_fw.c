@@ -167,7 +167,7 @@ static size_t select_if(struct jlink_fw *fw, unsigned which, uint8_t *reply)
 {
     uint32_t answer = fw->interface;
     if (which == 0xFF)
-        answer = 1u << IF_JTAG | 1u << IF_SWD;
+        answer = (fw->swd_only ? 0 : 1u << IF_JTAG) | 1u << IF_SWD;
     else if (which != 0xFE)
         fw->interface = which;
     put_le32(reply, answer);
@@ -225,7 +225,7 @@ static size_t question(struct jlink_fw *fw, const uint8_t *request, uint8_t *rep
     case GET_COUNTERS: return words(le32(request + 1), reply);
     case SELECT_IF: return select_if(fw, request[1], reply);
     case HW_CLOCK: return one_clock(fw, reply);
-    case GET_MAX_MEM_BLOCK: return number(reply, fw->memory);
+    case GET_MAX_MEM_BLOCK: return number(reply, fw->brags ? fw->brags : fw->memory);
     case HW_JTAG_GET_RESULT:
         reply[0] = fw->sticky;
         fw->sticky = 0;

@@ -24,9 +24,11 @@ struct jlink_fw {
     uint32_t base_hz;
     uint16_t min_div;
     uint32_t memory;           /* bytes for one request's TMS, TDI and header */
+    uint32_t brags;            /* what it says of its memory; 0: the truth */
     int millivolts;            /* -1: 3300 while the board's VTREF is high */
     unsigned others;           /* connections of other programs that are registered */
     uint8_t usb_address;
+    bool swd_only;
     /* now */
     uint32_t interface, tck_hz;
     bool tms, tdi, tdo, adaptive, power;
