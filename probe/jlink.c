@@ -112,7 +112,8 @@ static int ask_within(struct jlink *j, const uint8_t *request, size_t len, uint8
         ret = need(j, n, timeout_ms, err);
     if (ret < 0)
         return ret;
-    take(j, reply, n);
+    if (n > 0)
+        take(j, reply, n);
     return 0;
 }
 

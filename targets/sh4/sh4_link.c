@@ -75,7 +75,10 @@ bool sh4_link_reset_held(struct sh4_link *l) { return low_pins(l) & JTAG_PIN_NRE
 
 static int check_pins(struct sh4_link *l, struct err *err)
 {
-    unsigned low = low_pins(l);
+    unsigned low = low_pins(l), mv;
+    if (low & JTAG_PIN_VTREF && l->jtag->voltage && l->jtag->voltage(l->p, &mv, NULL) == 0)
+        return err_set(err, ERR_NO_TARGET, "switch the board on; check pin VTref of the debug connector",
+                       "the adapter sees no target power: %u.%02u V", mv / 1000, mv % 1000 / 10);
     if (low & JTAG_PIN_VTREF)
         return err_set(err, ERR_NO_TARGET, "switch the board on; check pin VTref of the debug connector",
                        "the adapter sees no target power");
