@@ -79,6 +79,37 @@ static void add_section(struct symbols *s, const char *name, const GElf_Shdr *sh
     };
 }
 
+/* Physical addresses mean nothing where all of them are 0, as some linkers leave them. */
+static bool has_load_addresses(const struct symbols *s, size_t nsegments)
+{
+    GElf_Phdr ph;
+    for (size_t i = 0; i < nsegments; i++)
+        if (gelf_getphdr(s->elf, (int)i, &ph) && ph.p_type == PT_LOAD && ph.p_paddr)
+            return true;
+    return false;
+}
+
+/* A section's bytes are loaded where its segment says: p_paddr. */
+static int find_load_addresses(struct symbols *s, const char *path, size_t nsegments, struct err *err)
+{
+    GElf_Phdr ph;
+    uint64_t *load = arena_alloc(&s->arena, (s->image.nsections + 1) * sizeof *load);
+    if (!load)
+        return err_set(err, ERR_NOMEM, "", "%s: out of memory", path);
+    bool known = has_load_addresses(s, nsegments);
+    for (size_t k = 0; k < s->image.nsections; k++) {
+        const struct image_section *sec = &s->sections[k];
+        uint64_t at = sec->data ? (uint64_t)(sec->data - s->bytes) : 0;
+        load[k] = sec->addr;
+        for (size_t i = 0; sec->data && known && i < nsegments; i++)
+            if (gelf_getphdr(s->elf, (int)i, &ph) && ph.p_type == PT_LOAD && at >= ph.p_offset && at - ph.p_offset < ph.p_filesz
+                && sec->addr - ph.p_vaddr == at - ph.p_offset)
+                load[k] = sec->addr - ph.p_vaddr + ph.p_paddr;
+    }
+    s->image.load_addr = load;
+    return 0;
+}
+
 static int read_sections(struct symbols *s, const char *path, size_t count, struct err *err)
 {
     size_t strings = 0;
@@ -242,6 +273,9 @@ int symbols_read_elf(struct symbols *s, const char *path, struct err *err)
     elf_getshdrnum(s->elf, &nsections);
     elf_getphdrnum(s->elf, &nsegments);
     ret = nsections > 1 ? read_sections(s, path, nsections, err) : read_segments(s, path, nsegments, err);
+    if (ret < 0)
+        return ret;
+    ret = find_load_addresses(s, path, nsegments, err);
     if (ret < 0)
         return ret;
     s->image.sections = s->sections;

@@ -27,6 +27,8 @@ struct image {
     uint64_t entry;
     const struct image_section *sections;
     size_t nsections;
+    /* Where each section is loaded, NULL: each at its addr. Elsewhere: the program copies it to addr itself (.data that lies in flash). */
+    const uint64_t *load_addr;
     const struct image_function *functions; /* sorted by low, not overlapping */
     size_t nfunctions;
     uint8_t build_id[20];
@@ -35,5 +37,8 @@ struct image {
     bool (*lookup)(const struct image *im, const char *name, uint64_t *addr);
     const void *priv;
 };
+
+/* image_load_addr - where section k is loaded. */
+static inline uint64_t image_load_addr(const struct image *im, size_t k) { return im->load_addr ? im->load_addr[k] : im->sections[k].addr; }
 
 #endif

@@ -10,6 +10,14 @@ static const uint64_t halt_poll_ns = 2000000;
 
 static bool has_contents(const struct image_section *s) { return s->data && s->size; }
 
+/* A section as it is loaded: addr is where. */
+static struct image_section piece(const struct image *im, size_t k)
+{
+    struct image_section s = im->sections[k];
+    s.addr = image_load_addr(im, k);
+    return s;
+}
+
 static int check_cancelled(const struct board_io *io, struct err *err)
 {
     if (io && io->cancelled && io->cancelled(io->ctx))
@@ -54,7 +62,7 @@ static const struct memory_region *flash_of(struct target *t, const struct image
 static bool erased_before(const struct image *im, size_t before, uint64_t block, uint32_t size)
 {
     for (size_t i = 0; i < before; i++) {
-        const struct image_section *s = &im->sections[i];
+        const struct image_section here = piece(im, i), *s = &here;
         if (has_contents(s) && s->addr < block + size && s->addr + s->size > block)
             return true;
     }
@@ -72,12 +80,12 @@ static uint64_t count_bytes(struct target *t, const struct image *im, bool in_fl
     uint64_t bytes = 0;
     *in_blocks = 0;
     for (size_t i = 0; i < im->nsections; i++) {
-        const struct image_section *s = &im->sections[i];
+        const struct image_section here = piece(im, i), *s = &here;
         const struct memory_region *flash = has_contents(s) ? flash_of(t, s) : NULL;
         if (!has_contents(s) || !flash != !in_flash)
             continue;
         bytes += s->size;
-        for (uint64_t block = flash ? first_block(s, flash) : s->addr + s->size; block < s->addr + s->size; block += flash->flash_block)
+        for (uint64_t block = flash ? first_block(s, flash) : UINT64_MAX; block < s->addr + s->size; block += flash->flash_block)
             *in_blocks += erased_before(im, i, block, flash->flash_block) ? 0 : flash->flash_block;
     }
     return bytes;
@@ -85,7 +93,7 @@ static uint64_t count_bytes(struct target *t, const struct image *im, bool in_fl
 
 static int erase_section(struct target *t, const struct image *im, size_t which, const struct memory_region *flash, struct loading *l, struct err *err)
 {
-    const struct image_section *s = &im->sections[which];
+    const struct image_section here = piece(im, which), *s = &here;
     uint32_t size = flash->flash_block;
     int ret = 0;
     for (uint64_t block = first_block(s, flash); ret >= 0 && block < s->addr + s->size; block += size)
@@ -119,7 +127,7 @@ static int load_flash(struct target *t, const struct image *im, struct loading *
     for (int round = 0; bytes && round < 2; round++) {
         stage(l, round ? LOAD_WRITE : LOAD_ERASE, round ? bytes : in_blocks);
         for (size_t i = 0; ret >= 0 && i < im->nsections; i++) {
-            const struct image_section *s = &im->sections[i];
+            const struct image_section here = piece(im, i), *s = &here;
             const struct memory_region *flash = has_contents(s) ? flash_of(t, s) : NULL;
             if (!flash)
                 continue;
@@ -176,11 +184,12 @@ int board_load(struct target *t, const struct image *im, const struct board_io *
     if (ret >= 0 && elsewhere)
         stage(&l, LOAD_WRITE, elsewhere);
     for (size_t i = 0; ret >= 0 && i < im->nsections; i++) {
-        if (!has_contents(&im->sections[i]))
+        const struct image_section here = piece(im, i);
+        if (!has_contents(&here))
             continue;
-        if (!flash_of(t, &im->sections[i]))
-            ret = load_section(t, &im->sections[i], &l, err);
-        bytes += im->sections[i].size;
+        if (!flash_of(t, &here))
+            ret = load_section(t, &here, &l, err);
+        bytes += here.size;
     }
     if (ret >= 0)
         ret = set_pc(t, im->entry, err);
@@ -197,6 +206,13 @@ struct difference {
     uint64_t first, bytes, looked;
     const char *section;
 };
+
+/* The program does not write to it; or it only copies from there. */
+static bool keeps_contents(const struct image *im, size_t k)
+{
+    const struct image_section *s = &im->sections[k];
+    return has_contents(s) && (!s->writable || image_load_addr(im, k) != s->addr);
+}
 
 static int compare_block(struct target *t, const struct image_section *s, uint64_t at, size_t n,
                          struct difference *d, struct err *err)
@@ -234,12 +250,12 @@ int board_compare(struct target *t, const struct image *im, const struct board_i
     struct difference d = { 0 };
     uint64_t total = 0;
     for (size_t i = 0; i < im->nsections; i++)
-        if (has_contents(&im->sections[i]) && !im->sections[i].writable)
+        if (keeps_contents(im, i))
             total += im->sections[i].size;
     uint64_t every = total / max_bytes + 1; /* one block of so many */
     for (size_t i = 0; i < im->nsections; i++) {
-        const struct image_section *s = &im->sections[i];
-        if (!has_contents(s) || s->writable)
+        const struct image_section here = piece(im, i), *s = &here;
+        if (!keeps_contents(im, i))
             continue;
         for (uint64_t at = 0; at < s->size; at += BLOCK * every) {
             int ret = check_cancelled(io, err);

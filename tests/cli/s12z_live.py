@@ -224,6 +224,13 @@ class S12zLive(unittest.TestCase):
         self.assertEqual(r.returncode, 0, r.stderr)
         self.assertIn("loaded and verified", r.stderr)
 
+    def test_initialised_data_go_where_the_program_copies_them_from(self):
+        elf = os.path.join(e2e.SOURCE, "tests/profiler/data/copy-s12z.elf")
+        args = ["--elf", elf, "--for", "30ms", "--gdb", "off", "--sample", "--rate", "2k", "--json"]
+        r = s12z(args, "sim:s12zvml128,flash=" + os.path.join(e2e.SOURCE, "tests/s12z/fixtures/flow.bin"))
+        self.assertEqual(r.returncode, 0, r.stderr)
+        self.assertEqual(["copied"], [f["name"] for f in json.loads(r.stdout)["functions"]])  # else: missing
+
     def test_parts_are_attached_to_loaded_and_run(self):
         for part in ("s12zvml128", "s12zvmc256", "s12zvl128"):
             with self.subTest(part=part):

@@ -133,6 +133,23 @@ static void board_load__elf__memory_pc_and_image_are_set(void **state)
     assert_int_equal(board_compare(&fx->target.base, &fx->image, NULL, 1 << 20, NULL), 0);
 }
 
+/* .data that the program copies itself is loaded, and compared, where it copies it from. */
+static void board_load__loaded_elsewhere__lies_there(void **state)
+{
+    struct fixture *fx = *state;
+    struct err err = { .code = ERR_OK };
+    uint64_t loaded = 0;
+    const uint64_t load[] = { BASE, BASE + 0x104000, 0 };
+    fx->image.load_addr = load;
+    assert_int_equal(board_load(&fx->target.base, &fx->image, NULL, &loaded, NULL), 0);
+    assert_memory_equal(fx->target.ram + 0x104000, fx->text, 100);
+    assert_int_equal(fx->target.ram[0x4000], 0);
+    assert_int_equal(board_compare(&fx->target.base, &fx->image, NULL, 1 << 20, NULL), 0);
+    fx->target.ram[0x104005] ^= 1;
+    assert_int_equal(board_compare(&fx->target.base, &fx->image, NULL, 1 << 20, &err), -ERR_STATE);
+    assert_non_null(strstr(err.what, "0x8c114005 in .data"));
+}
+
 static bool look(void *ctx)
 {
     struct fixture *fx = ctx;
@@ -223,6 +240,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(board_load__elf__memory_pc_and_image_are_set, make, drop),
+        cmocka_unit_test_setup_teardown(board_load__loaded_elsewhere__lies_there, make, drop),
         cmocka_unit_test_setup_teardown(board_load__elf__tells_how_far_it_is, make, drop),
         cmocka_unit_test_setup_teardown(board_load__memory_does_not_take_it__says_where, make, drop),
         cmocka_unit_test_setup_teardown(board_compare__other_program__says_how_much_and_where, make, drop),

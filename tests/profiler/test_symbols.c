@@ -410,6 +410,25 @@ static void symbols__s12z_by_gnu__functions_and_lines(void **state)
 }
 
 /* An ELF whose section table was removed still has its segments. */
+static void symbols__loaded_elsewhere__says_where(void **state)
+{
+    struct symbols *s = NULL;
+    (void)state;
+    assert_int_equal(symbols_open(FIXTURES "copy-s12z.elf", &s, NULL), 0);
+    const struct image *im = symbols_image(s);
+    assert_int_equal(im->nsections, 2);
+    assert_int_equal(im->sections[0].addr, 0xFE0000);
+    assert_int_equal(image_load_addr(im, 0), 0xFE0000);
+    assert_int_equal(im->sections[1].addr, 0x1000);
+    assert_int_equal(image_load_addr(im, 1), 0xFE001C);
+    symbols_close(s);
+    assert_int_equal(symbols_open(FIXTURES "small-le.elf", &s, NULL), 0); /* and nowhere else */
+    im = symbols_image(s);
+    for (size_t k = 0; k < im->nsections; k++)
+        assert_int_equal(image_load_addr(im, k), im->sections[k].addr);
+    symbols_close(s);
+}
+
 static void symbols__no_section_table__segments_stand_in(void **state)
 {
     (void)state;
@@ -451,6 +470,7 @@ int main(void)
         cmocka_unit_test(symbols__cut_at_every_length__refused_with_an_error),
         cmocka_unit_test(symbols__damaged_bytes__no_crash),
         cmocka_unit_test(symbols__s12z_by_gnu__functions_and_lines),
+        cmocka_unit_test(symbols__loaded_elsewhere__says_where),
         cmocka_unit_test(symbols__no_section_table__segments_stand_in),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
