@@ -128,6 +128,7 @@ struct s12z_target {
     void (*trace_reset)(struct s12z_target *t);
     void (*trace_close)(struct s12z_target *t);
 
+    const struct image *image; /* the program, if somebody named it; borrowed */
     struct s12z_flash *flash; /* a download under way; NULL none */
     struct err flash_failure; /* how the last one failed; code ERR_OK: it did not */
     char flash_left[160];     /* and what it left; "" none */

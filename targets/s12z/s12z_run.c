@@ -66,15 +66,54 @@ static void stop_at_hard(struct s12z_target *t, const struct s12z_hard *h)
     t->stop.watch_kind = h->kind;
 }
 
-/* Neither asked for, nor a comparator, nor a BGND of ours: one of the program's own. */
+/* What the program has at addr, if memory around it is the program's: 4 bytes on either side. -1: not known. */
+static int program_byte(struct s12z_target *t, uint32_t addr)
+{
+    enum { AROUND = 4 };
+    uint8_t have[2 * AROUND + 1];
+    for (size_t k = 0; t->image && k < t->image->nsections; k++) {
+        const struct image_section *s = &t->image->sections[k];
+        if (!s->data || !s->code || addr < s->addr || addr - s->addr >= s->size)
+            continue;
+        uint32_t first = addr - (uint32_t)MIN((uint64_t)AROUND, addr - s->addr);
+        uint32_t n = (uint32_t)MIN((uint64_t)(addr + AROUND + 1 - first), s->addr + s->size - first);
+        const uint8_t *want = s->data + (first - s->addr);
+        if (s12z_read_raw(t, first, 0, have, n, NULL) < 0)
+            return -1;
+        have[addr - first] = want[addr - first];
+        return memcmp(have, want, n) ? -1 : want[addr - first];
+    }
+    return -1;
+}
+
+/* A BGND in RAM that is not ours, nor the program's: the breakpoint of a session that was lost. It is taken away, as that session would have done. */
+static int remove_stray(struct s12z_target *t, uint32_t addr, uint8_t byte, struct err *err)
+{
+    int ret = s12z_write_raw(t, addr, 1, &byte, 1, err);
+    if (ret == 0)
+        ret = s12z_set_reg(t, S12Z_REG_PC, addr, err);
+    s12z_stop_is(t, STOP_SIGNAL, SIGNAL_TRAP);
+    t->stop.pc = addr;
+    snprintf(t->stop.text, sizeof t->stop.text, "a breakpoint left at %06X by a session that was lost; the program's byte is back", addr);
+    return ret < 0 ? ret : 1;
+}
+
+/* Neither asked for, nor a comparator, nor a BGND of ours. */
 static int stop_unasked(struct s12z_target *t, uint32_t pc, struct err *err)
 {
     uint8_t byte = 0xFF;
-    int ret = s12z_read_raw(t, (pc - 1) & S12Z_ADDRESS, 1, &byte, 1, NULL);
+    uint32_t at = (pc - 1) & S12Z_ADDRESS;
+    int ret = s12z_read_raw(t, at, 1, &byte, 1, NULL);
     if (ret < 0 && t->state == TARGET_GONE)
         return err_set(err, ERR_NO_TARGET, "check power and cable; it is being looked for", "the target does not answer");
+    bool bgnd = ret == 0 && byte == 0, ram = !s12z_in_flash(t, at);
+    int programs = bgnd && ram ? program_byte(t, at) : -1;
+    if (programs > 0)
+        return remove_stray(t, at, (uint8_t)programs, err);
     s12z_stop_is(t, STOP_SIGNAL, SIGNAL_TRAP);
-    strcpy(t->stop.text, ret == 0 && byte == 0 ? "BGND compiled into the program" : "halted by something else than this debugger");
+    strcpy(t->stop.text, !bgnd ? "halted by something else than this debugger"
+                         : ram && programs < 0 ? "BGND in RAM: the program's own, or left there by a session that was lost (then load again)"
+                                               : "BGND compiled into the program");
     return 1;
 }
 

@@ -281,6 +281,13 @@ static enum target_state op_state(struct target *target) { return s12z_of(target
 static uint64_t op_now(struct target *target) { return s12z_now(s12z_of(target)); }
 static uint64_t op_canonical(uint64_t addr) { return addr & S12Z_ADDRESS; }
 
+static int op_set_image(struct target *target, const struct image *image, struct err *err)
+{
+    (void)err;
+    s12z_of(target)->image = image;
+    return 0;
+}
+
 static size_t op_memory_map(struct target *target, const struct memory_region **out)
 {
     *out = s12z_of(target)->map;
@@ -304,7 +311,8 @@ static const struct target_ops table = {
     .resume = s12z_resume, .poll = s12z_poll, .reset = op_reset, .read_reg = s12z_read_reg, .write_reg = s12z_write_reg,
     .read_mem = s12z_read_mem, .write_mem = s12z_write_mem, .flash_erase = s12z_flash_erase, .flash_write = s12z_flash_write,
     .flash_done = s12z_flash_done, .sample_pc = s12z_sample_pc, .insert_bp = s12z_insert_bp,
-    .remove_bp = s12z_remove_bp, .memory_map = op_memory_map, .monitor = s12z_monitor, .now_ns = op_now, .close = op_close,
+    .remove_bp = s12z_remove_bp, .memory_map = op_memory_map, .monitor = s12z_monitor, .now_ns = op_now, .set_image = op_set_image,
+    .close = op_close,
     .events = s12z_counter_events, .default_events = { S12Z_COUNT_BUS_CYCLES, S12Z_COUNT_BRANCHES }, .trace = &s12z_trace_ops,
 };
 

@@ -88,9 +88,45 @@ static void bgnd__of_the_program__is_told_apart(void **state)
     cont(b);
     struct target_stop stop = wait_stop(b);
     assert_int_equal(stop.reason, STOP_SIGNAL);
+    assert_non_null(strstr(stop.text, "left there by a session that was lost")); /* or the program's: nobody named it */
+    assert_int_equal(stop.pc, OWN_BGND + 1);
+    struct image_section section = { ".text", CODE, sizeof program, program, true, false };
+    struct image image = { .sections = &section, .nsections = 1 };
+    MUST(b, b->ops->set_image(b->t, &image, &b->err));
+    set_reg(b, R_P, OWN_BGND);
+    cont(b);
+    stop = wait_stop(b);
+    assert_int_equal(stop.reason, STOP_SIGNAL);
     assert_string_equal(stop.text, "BGND compiled into the program");
     assert_int_equal(stop.pc, OWN_BGND + 1);
     board_close(b);
+}
+
+/* A session set a breakpoint and was never heard of again; the program is known, or there is another one in that RAM. */
+static void bgnd__left_by_a_lost_session__is_taken_away(void **state)
+{
+    (void)state;
+    for (int same = 1; same >= 0; same--) {
+        struct board *b = start();
+        struct image_section section = { ".text", CODE, sizeof program, program, true, false };
+        struct image image = { .sections = &section, .nsections = 1 };
+        MUST(b, b->ops->set_image(b->t, &image, &b->err));
+        set_mem(b, AFTER, "\0", 1);
+        if (!same)
+            set_mem(b, AFTER + 2, "\x55", 1);
+        cont(b);
+        struct target_stop stop = wait_stop(b);
+        assert_int_equal(stop.reason, STOP_SIGNAL);
+        assert_non_null(strstr(stop.text, same ? "left at 001107 by a session that was lost; the program's byte is back" : "then load again"));
+        assert_int_equal(stop.pc, same ? AFTER : AFTER + 1);
+        assert_int_equal(get_reg(b, R_P), same ? AFTER : AFTER + 1);
+        assert_int_equal(get8(b, AFTER), same ? program[AFTER - CODE] : 0);
+        if (same) {
+            cont(b);
+            keeps_running(b);
+        }
+        board_close(b);
+    }
 }
 
 static void hardware__each_of_four_and_all_together__stop_before_the_instruction(void **state)
@@ -414,6 +450,7 @@ int main(void)
         cmocka_unit_test(bgnd__set_and_removed_while_running__works),
         cmocka_unit_test(bgnd__stepped_off__runs_the_instruction_below),
         cmocka_unit_test(bgnd__of_the_program__is_told_apart),
+        cmocka_unit_test(bgnd__left_by_a_lost_session__is_taken_away),
         cmocka_unit_test(hardware__each_of_four_and_all_together__stop_before_the_instruction),
         cmocka_unit_test(hardware__part_without_comparator_c__has_three),
         cmocka_unit_test(watch__kinds_and_sizes__stop_on_their_accesses_only),
