@@ -28,6 +28,7 @@ enum { LINES = 64, LINE_BYTES = 8, IVBR = 0x0010, EDGES = 1 << 15, FEW_EDGES = 6
 
 struct s12z_trace {
     struct s12z_target *t;
+    uint64_t steps_before;     /* t->steps when it was armed */
     struct trace_config cfg;
     struct s12z_plan plan;
     struct s12z_events *events;
@@ -549,6 +550,7 @@ static int trace_arm(struct target *target, const struct trace_config *cfg, stru
     if (!tr)
         return err_set(err, ERR_NOMEM, "close other programs", "trace: out of memory");
     tr->t = t;
+    tr->steps_before = t->steps;
     tr->cfg = *cfg;
     tr->gap_cause = EVENT_CAUSE_RING_FULL;
     t->trace = tr;
@@ -683,6 +685,10 @@ static void make_note(const struct s12z_trace *tr, char *note, size_t cap)
     }
     if (s->gap_cycles && tr->cfg.policy == TRACE_LIVE)
         n += (size_t)snprintf(note + n, cap - n, ", %.1f%% of bus cycles seen", covered(tr));
+    uint64_t steps = tr->t->steps - tr->steps_before;
+    if (n < cap && steps) /* the module traces nothing during STEP1; leaving a breakpoint is one, too */
+        n += (size_t)snprintf(note + n, cap - n, "; %llu instruction%s single-stepped by GDB %s in no count", (unsigned long long)steps, steps > 1 ? "s" : "",
+                              steps > 1 ? "are" : "is");
     if (n < cap && tr->damaged)
         n += (size_t)snprintf(note + n, cap - n, "; lines are damaged in %llu places, the first %.3g ms from the start: look at the wires",
                               (unsigned long long)tr->damaged, (double)tr->damaged_ns / 1e6);

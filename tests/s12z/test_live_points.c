@@ -343,6 +343,9 @@ static void halts_and_steps__in_between__nothing_counted_twice(void **state)
     }
     for (unsigned k = 0; k < 5; k++)
         assert_false(live_slice(r));
+    struct trace_status status;
+    MUST(r->b, r->b->ops->trace->status(r->b->t, &status, &r->b->err));
+    assert_non_null(strstr(status.note, "; 45 instructions single-stepped by GDB are in no count"));
     live_disarm(r);
     live_compare(r, false, 0);
     assert_int_equal(s12z_trace_totals(live_trace(r))->misfits, 0);
