@@ -33,11 +33,9 @@ enum end {
     END_OUTSIDE  /* leaves the image: wrong ELF, or code made at run time */
 };
 
-/* What the inner loop waits for: 16 bytes, four to a cache line. */
-struct node {
-    uint32_t next[2];
-    uint32_t count[2];
-};
+/* By node, each in an array of its own: the inner loop waits for the way, while times and weights come when they come. */
+struct way { uint32_t next[2]; };
+struct times { uint32_t by[2]; }; /* not folded yet */
 
 struct segment { uint32_t low, high; };
 /* What happens inside of a node without a line: calls, exceptions by a setting, ways into another function. */
@@ -81,7 +79,8 @@ struct s12z_flow {
     void *ctx;
     uint16_t ivbr;
     struct page *page[PAGES];
-    struct node *nodes;
+    struct way *ways;
+    struct times *times;
     uint64_t *weight; /* by node, left without taking its branch: core cycles in the low half, instructions in the high one */
     struct node_info *info;
     struct segment *segments;
@@ -328,16 +327,17 @@ static int walk_path(struct s12z_flow *f, struct node_info *n, uint64_t *weight)
 
 static int new_node(struct s12z_flow *f, uint32_t pc, uint32_t *number)
 {
-    size_t cap[2] = { f->cap_nodes, f->cap_nodes };
-    if (room((void **)&f->nodes, &cap[0], f->nnodes, sizeof *f->nodes) < 0
-        || room((void **)&f->weight, &cap[1], f->nnodes, sizeof *f->weight) < 0 || ROOM(f, info, nnodes, cap_nodes) < 0)
+    size_t cap[3] = { f->cap_nodes, f->cap_nodes, f->cap_nodes };
+    if (room((void **)&f->ways, &cap[0], f->nnodes, sizeof *f->ways) < 0 || room((void **)&f->times, &cap[1], f->nnodes, sizeof *f->times) < 0
+        || room((void **)&f->weight, &cap[2], f->nnodes, sizeof *f->weight) < 0 || ROOM(f, info, nnodes, cap_nodes) < 0)
         return -ERR_NOMEM;
     struct node_info n = { .start = pc, .segment = (uint32_t)f->nsegments, .call = (uint32_t)f->ncalls };
     uint64_t weight;
     if (walk_path(f, &n, &weight) < 0)
         return -ERR_NOMEM;
     f->info[f->nnodes] = n;
-    f->nodes[f->nnodes] = (struct node){ .next = { UNKNOWN, UNKNOWN } };
+    f->ways[f->nnodes] = (struct way){ { UNKNOWN, UNKNOWN } };
+    f->times[f->nnodes] = (struct times){ { 0, 0 } };
     f->weight[f->nnodes] = weight;
     *number = (uint32_t)f->nnodes++;
     return 0;
@@ -452,12 +452,12 @@ static void complete(struct s12z_flow *f)
 static int pass_splits(struct s12z_flow *f, struct err *err)
 {
     for (unsigned k = 0; current(f)->end == END_SPLIT && k <= MAX_WATCHES; k++) {
-        uint32_t *next = &f->nodes[f->at & ~SLOW].next[0];
+        uint32_t *next = &f->ways[f->at & ~SLOW].next[0];
         uint32_t to = *next;
         complete(f);
         if (to == UNKNOWN && node_at(f, current(f)->fall, &to) < 0)
             return err_set(err, ERR_NOMEM, "", "out of memory");
-        f->nodes[f->at & ~SLOW].next[0] = to; /* node_at() may have moved the nodes */
+        f->ways[f->at & ~SLOW].next[0] = to; /* node_at() may have moved the nodes */
         f->at = to;
     }
     return 0;
@@ -491,13 +491,13 @@ static int slow_bit(struct s12z_flow *f, unsigned bit, struct err *err)
     n = current(f);
     if (n->leaves >> bit & 1)
         emit(f, EVENT_JUMP, n->end_pc, true, bit ? n->target : n->fall, true, 0);
-    if (f->nodes[number].next[bit] == UNKNOWN) {
+    if (f->ways[number].next[bit] == UNKNOWN) {
         if (node_at(f, bit ? n->target : n->fall, &next) < 0)
             return err_set(err, ERR_NOMEM, "", "out of memory");
-        f->nodes[number].next[bit] = next;
+        f->ways[number].next[bit] = next;
     }
-    f->nodes[number].count[bit]++;
-    f->at = f->nodes[number].next[bit];
+    f->times[number].by[bit]++;
+    f->at = f->ways[number].next[bit];
     return 0;
 }
 
@@ -506,8 +506,8 @@ static void fold(struct s12z_flow *f)
     for (size_t k = 0; k < f->nnodes; k++)
         for (unsigned b = 0; b < 2; b++) {
             uint64_t *to = f->skipping ? f->info[k].skipped : f->info[k].count;
-            to[b] += f->nodes[k].count[b];
-            f->nodes[k].count[b] = 0;
+            to[b] += f->times[k].by[b];
+            f->times[k].by[b] = 0;
         }
     f->since_fold = 0;
 }
@@ -523,18 +523,18 @@ static unsigned ones(uint32_t v)
 /* Steps from node to node until a node needs more than that. bits: the next one in bit n - 1. Returns how many are left. */
 static unsigned step_branches(struct s12z_flow *f, uint32_t bits, unsigned n)
 {
-    struct node *nodes = f->nodes;
+    const struct way *ways = f->ways;
+    struct times *times = f->times;
     const uint64_t *weight = f->weight;
     uint32_t at = f->at;
     unsigned before = n;
     uint64_t acc = 0;
     while (n && !(at & SLOW)) {
         unsigned bit = bits >> (n - 1) & 1;
-        struct node *node = &nodes[at];
-        uint32_t next = node->next[bit];
+        uint32_t next = ways[at].next[bit];
         if (__builtin_expect(next == UNKNOWN, 0))
             break;
-        node->count[bit]++;
+        times[at].by[bit]++;
         acc += weight[at];
         at = next;
         n--;
@@ -610,10 +610,10 @@ static bool go_on_at(struct s12z_flow *f, uint32_t dest)
         if (n->end != END_SPLIT)
             return false;
         complete(f);
-        uint32_t to = f->nodes[f->at & ~SLOW].next[0];
+        uint32_t to = f->ways[f->at & ~SLOW].next[0];
         if (to == UNKNOWN && node_at(f, current(f)->fall, &to) < 0)
             return false;
-        f->nodes[before & ~SLOW].next[0] = f->at = to;
+        f->ways[before & ~SLOW].next[0] = f->at = to;
     }
     return false;
 }
@@ -663,13 +663,13 @@ static struct node_info *own_trap(struct s12z_flow *f, unsigned byte)
     for (unsigned k = 0; k <= MAX_WATCHES; k++) {
         if (f->info[at & ~SLOW].end != END_SPLIT)
             return is_own_trap(&f->info[at & ~SLOW], byte) ? &f->info[at & ~SLOW] : NULL;
-        if (f->nodes[at & ~SLOW].next[0] == UNKNOWN) {
+        if (f->ways[at & ~SLOW].next[0] == UNKNOWN) {
             uint32_t to;
             if (node_at(f, f->info[at & ~SLOW].fall, &to) < 0)
                 return NULL;
-            f->nodes[at & ~SLOW].next[0] = to;
+            f->ways[at & ~SLOW].next[0] = to;
         }
-        at = f->nodes[at & ~SLOW].next[0];
+        at = f->ways[at & ~SLOW].next[0];
     }
     return NULL;
 }
@@ -888,10 +888,10 @@ static uint64_t *entries(const struct s12z_flow *f)
     for (size_t k = 0; in && k < f->nnodes; k++) {
         in[k] += f->info[k].entered;
         for (unsigned b = 0; b < 2 && f->info[k].end == END_BRANCH; b++)
-            if (f->nodes[k].next[b] != UNKNOWN)
-                in[f->nodes[k].next[b] & ~SLOW] += f->info[k].count[b] + f->info[k].skipped[b] + f->nodes[k].count[b];
-        if (f->info[k].end == END_SPLIT && f->nodes[k].next[0] != UNKNOWN)
-            in[f->nodes[k].next[0] & ~SLOW] += f->info[k].count[0] + f->info[k].skipped[0];
+            if (f->ways[k].next[b] != UNKNOWN)
+                in[f->ways[k].next[b] & ~SLOW] += f->info[k].count[b] + f->info[k].skipped[b] + f->times[k].by[b];
+        if (f->info[k].end == END_SPLIT && f->ways[k].next[0] != UNKNOWN)
+            in[f->ways[k].next[0] & ~SLOW] += f->info[k].count[0] + f->info[k].skipped[0];
     }
     return in;
 }
@@ -918,7 +918,7 @@ size_t s12z_flow_check(const struct s12z_flow *f, uint32_t *pc)
     size_t bad = 0;
     uint64_t *in = entries(f);
     for (size_t k = 0; in && k < f->nnodes; k++) {
-        uint64_t out = f->info[k].count[0] + f->info[k].count[1] + f->nodes[k].count[0] + f->nodes[k].count[1]
+        uint64_t out = f->info[k].count[0] + f->info[k].count[1] + f->times[k].by[0] + f->times[k].by[1]
                        + f->info[k].skipped[0] + f->info[k].skipped[1] + f->info[k].aborted;
         uint64_t inside = f->at != UNKNOWN && (f->at & ~SLOW) == k;
         for (unsigned p = 0; p < f->npending; p++)
@@ -937,7 +937,7 @@ struct marks { struct mark *m; size_t n, cap; };
 /* Times the node was left by this way, while counting was on. */
 static uint64_t left_by(const struct s12z_flow *f, size_t k, unsigned way)
 {
-    return f->info[k].count[way] + (f->skipping ? 0 : f->nodes[k].count[way]);
+    return f->info[k].count[way] + (f->skipping ? 0 : f->times[k].by[way]);
 }
 
 static uint64_t completed(const struct s12z_flow *f, size_t k) { return left_by(f, k, 0) + left_by(f, k, 1); }
@@ -1066,7 +1066,8 @@ void s12z_flow_free(struct s12z_flow *f)
         return;
     for (size_t k = 0; k < PAGES; k++)
         free(f->page[k]);
-    free(f->nodes);
+    free(f->ways);
+    free(f->times);
     free(f->weight);
     free(f->info);
     free(f->segments);

@@ -1,7 +1,7 @@
 /* S12Z profiling lines to counts: branches a second through line codec, flow walker, block counts and call tree on one core, for
  * programs of 256, 4096 and 65536 blocks. CPU seconds, so that a loaded machine does not show; best of some rounds.
  *
- * "boards" is how many PDO pins at their full rate (25 Mbit/s, bus at 50 MHz) that trace is: what a branch takes on the wire depends on how
+ * The rows are: branches with few, some and many calls between. "boards" is how many PDO pins at their full rate (25 Mbit/s, bus at 50 MHz) that trace is: what a branch takes on the wire depends on how
  * many of them share a line. */
 #include <stdio.h>
 #include <stdlib.h>
@@ -150,7 +150,8 @@ static int one(const char *name, const struct synth_options *opt, bool as_wire)
     return 0;
 }
 
-int main(void)
+/* bench_s12z_decode [BLOCKS [SHAPE [lines|bytes]]]: one row alone, for profilers. */
+int main(int argc, char **argv)
 {
     static const struct { const char *name; unsigned per, calls; bool loops; } shapes[] = {
         { "branches", 128, 1, true }, { "mixed", 32, 6, true }, { "calls", 8, 20, false } };
@@ -160,6 +161,9 @@ int main(void)
     for (unsigned s = 0; s < 3; s++)
         for (unsigned k = 0; k < 3; k++)
             for (int wire = 0; wire < 2; wire++) {
+                if ((argc > 1 && (unsigned)atoi(argv[1]) != sizes[k]) || (argc > 2 && strcmp(argv[2], shapes[s].name) != 0)
+                    || (argc > 3 && strcmp(argv[3], wire ? "bytes" : "lines") != 0))
+                    continue;
                 struct synth_options o = { .seed = 7, .blocks = sizes[k], .per_function = shapes[s].per, .call_percent = shapes[s].calls,
                                            .goto_percent = 5, .loops = shapes[s].loops };
                 ret |= one(shapes[s].name, &o, wire);
