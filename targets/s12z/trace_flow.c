@@ -44,22 +44,27 @@ struct inner {
     uint8_t kind;              /* EVENT_CALL, EVENT_EXCEPTION or EVENT_JUMP */
     uint8_t vector;
     uint64_t weight;           /* of the node up to and with it */
+    uint32_t after;            /* calls: the node at back, UNKNOWN until something returned there */
+    uint64_t returned;         /* times, which the node's own `entered` does not have */
 };
 
+/* The first 64 bytes are what nodes need that take more than a step. */
 struct node_info {
     uint32_t start, end_pc, fall; /* end_pc: of the ending instruction; fall: behind it */
     uint32_t target;              /* END_BRANCH; others where fixed */
-    uint32_t segment, nsegments;  /* into segments[] */
-    uint32_t call, ncalls;        /* into calls[] */
+    uint32_t call;                /* into calls[]; END_CALL: its own comes behind those inside */
+    uint16_t ncalls;
     uint8_t end, op;
     bool watched;                 /* its start is */
-    uint8_t leaves;               /* END_BRANCH: bit 0 falling through, bit 1 taken it goes to another function */
     bool fixed;                   /* END_JUMP, END_CALL: by a setting only, the operand is the target */
-    uint64_t skipped[2];          /* like count, while counting was off */
-    uint64_t told[2];             /* of count, by s12z_flow_changes() */
+    uint8_t leaves;               /* END_BRANCH: bit 0 falling through, bit 1 taken it goes to another function */
+    uint64_t weight;              /* as in weight[] */
     uint64_t count[2];            /* folded: [1] taken; other ends use [0] */
     uint64_t entered;             /* by other ways than a branch bit */
+    uint64_t skipped[2];          /* like count, while counting was off */
+    uint64_t told[2];             /* of count, by s12z_flow_changes() */
     uint64_t aborted;             /* left in the middle: session end, or an RTI that went elsewhere */
+    uint32_t segment, nsegments;  /* into segments[] */
 };
 
 struct page {
@@ -76,6 +81,7 @@ struct pending {
 struct s12z_flow {
     struct s12z_settings settings;
     s12z_flow_event *event;
+    s12z_flow_slot *slot;
     void *ctx;
     uint16_t ivbr;
     struct page *page[PAGES];
@@ -96,7 +102,7 @@ struct s12z_flow {
     uint64_t vectors_seen[4]; /* bit: the vector byte */
     struct pending pending[MAX_PENDING];
     unsigned npending;
-    uint32_t shadow[SHADOW];
+    struct { uint32_t back, call; } shadow[SHADOW]; /* open calls: where to, and which of calls[] */
     uint64_t nshadow;
     unsigned kept;        /* of the newest of them, still there */
     uint64_t since_fold;
@@ -173,12 +179,12 @@ static int add_segment(struct s12z_flow *f, struct node_info *n, uint32_t low, u
     return 0;
 }
 
-static int add_call(struct s12z_flow *f, struct node_info *n, struct inner c)
+static int add_call(struct s12z_flow *f, struct inner c)
 {
     if (ROOM(f, calls, ncalls, cap_calls) < 0)
         return -ERR_NOMEM;
+    c.after = UNKNOWN;
     f->calls[f->ncalls++] = c;
-    n->ncalls++;
     return 0;
 }
 
@@ -307,14 +313,17 @@ static int walk_path(struct s12z_flow *f, struct node_info *n, uint64_t *weight)
                                      .nsegments = n->nsegments, .call = n->call, .ncalls = n->ncalls, .end = end, .op = i.op, .watched = n->watched,
                                      .fixed = i.flow == S12Z_FLOW_JUMP || i.flow == S12Z_FLOW_CALL };
             n->leaves = leaves(f, n);
+            if (end == END_CALL && add_call(f, (struct inner){ .pc = pc, .back = behind, .kind = EVENT_CALL }) < 0)
+                return -ERR_NOMEM;
             return add_segment(f, n, low, behind);
         }
         bool away = i.flow == S12Z_FLOW_JUMP || i.flow == S12Z_FLOW_CALL;
         uint32_t next = away ? i.target : behind;
         enum event_kind kind = i.flow == S12Z_FLOW_CALL ? EVENT_CALL : trap ? EVENT_EXCEPTION
                                : to_another_function(f, pc, next) ? EVENT_JUMP : EVENT_NONE;
-        if (kind && add_call(f, n, (struct inner){ pc, next, behind, kind, (uint8_t)trap, *weight }) < 0)
+        if (kind && add_call(f, (struct inner){ pc, next, behind, kind, (uint8_t)trap, *weight, UNKNOWN, 0 }) < 0)
             return -ERR_NOMEM;
+        n->ncalls += kind != EVENT_NONE;
         if (away && add_segment(f, n, low, behind) < 0)
             return -ERR_NOMEM;
         pc = next;
@@ -335,6 +344,7 @@ static int new_node(struct s12z_flow *f, uint32_t pc, uint32_t *number)
     uint64_t weight;
     if (walk_path(f, &n, &weight) < 0)
         return -ERR_NOMEM;
+    n.weight = weight;
     f->info[f->nnodes] = n;
     f->ways[f->nnodes] = (struct way){ { UNKNOWN, UNKNOWN } };
     f->times[f->nnodes] = (struct times){ { 0, 0 } };
@@ -367,15 +377,19 @@ static struct node_info *current(struct s12z_flow *f) { return &f->info[f->at & 
 
 static void emit(struct s12z_flow *f, enum event_kind kind, uint32_t pc, bool has_pc, uint32_t target, bool has_target, unsigned vector)
 {
-    struct event e = { .kind = (uint8_t)kind, .pc = pc, .target = target, .vector = (uint16_t)vector,
-                       .flags = (has_pc ? EVENT_HAS_PC : 0u) | (has_target ? EVENT_HAS_TARGET : 0u) };
-    if (f->event)
-        f->event(f->ctx, &e);
+    struct event own, *e = f->slot ? f->slot(f->ctx) : &own;
+    if (!f->event)
+        return;
+    *e = (struct event){ .kind = (uint8_t)kind, .pc = pc, .target = target, .vector = (uint16_t)vector,
+                         .flags = (has_pc ? EVENT_HAS_PC : 0u) | (has_target ? EVENT_HAS_TARGET : 0u) };
+    f->event(f->ctx, e);
 }
 
-static void pushed(struct s12z_flow *f, uint32_t back)
+static void pushed(struct s12z_flow *f, uint32_t call)
 {
-    f->shadow[f->nshadow++ % SHADOW] = back;
+    uint64_t k = f->nshadow++ % SHADOW;
+    f->shadow[k].back = f->calls[call].back;
+    f->shadow[k].call = call;
     f->kept = MIN(f->kept + 1, (unsigned)SHADOW);
     f->totals.calls++;
 }
@@ -387,21 +401,19 @@ static void unpaired(struct s12z_flow *f, uint32_t pc)
         f->totals.first_unpaired = pc;
 }
 
-/* A return to an outer call leaves the inner ones behind; one to nobody's leaves all: their task may go on. */
-static void popped(struct s12z_flow *f, uint32_t pc, uint32_t to)
+/* A return to elsewhere than behind the innermost call. One to an outer call leaves the inner ones behind; one to nobody's leaves all: their
+ * task may go on. */
+static void popped_astray(struct s12z_flow *f, uint32_t pc, uint32_t to)
 {
-    for (unsigned k = 0; k < f->kept; k++)
-        if (f->shadow[(f->nshadow - 1 - k) % SHADOW] == to) {
-            f->totals.returns_astray += k > 0;
-            if (k)
-                unpaired(f, pc);
+    f->totals.returns_astray++;
+    if (f->kept)
+        unpaired(f, pc);
+    for (unsigned k = 1; k < f->kept; k++)
+        if (f->shadow[(f->nshadow - 1 - k) % SHADOW].back == to) {
             f->nshadow -= k + 1;
             f->kept -= k + 1;
             return;
         }
-    f->totals.returns_astray++;
-    if (f->kept)
-        unpaired(f, pc);
 }
 
 static void add_weight(struct s12z_flow *f, uint64_t weight)
@@ -425,7 +437,7 @@ static void run_through(struct s12z_flow *f, const struct node_info *n, uint64_t
         if (c->kind == EVENT_EXCEPTION)
             push_pending(f, UNKNOWN, c->back);
         else if (c->kind == EVENT_CALL)
-            pushed(f, c->back);
+            pushed(f, n->call + k);
         emit(f, c->kind, c->pc, true, c->target, true, c->vector);
     }
     add_weight(f, weight - done);
@@ -444,7 +456,7 @@ static int refuse(struct s12z_flow *f, const char *why, struct err *err)
 static void complete(struct s12z_flow *f)
 {
     struct node_info *n = current(f);
-    run_through(f, n, f->weight[f->at & ~SLOW]); /* may turn counting on or off */
+    run_through(f, n, n->weight); /* may turn counting on or off */
     f->skipping ? n->skipped[0]++ : n->count[0]++;
 }
 
@@ -478,16 +490,14 @@ static int drift(struct s12z_flow *f)
 /* A node that needs more than a step: its successor is not known yet, or something happens inside. */
 static int slow_bit(struct s12z_flow *f, unsigned bit, struct err *err)
 {
-    int ret = pass_splits(f, err);
+    int ret = current(f)->end == END_SPLIT ? pass_splits(f, err) : 0;
     struct node_info *n = current(f);
     uint32_t number = f->at & ~SLOW, next;
     if (ret < 0)
         return ret;
-    if (n->end == END_SILENT)
-        return drift(f);
-    if (n->end != END_BRANCH)
-        return refuse(f, "a branch outcome where no branch is", err);
-    run_through(f, n, f->weight[number] + bit * S12Z_TAKEN_CYCLES);
+    if (__builtin_expect(n->end != END_BRANCH, 0))
+        return n->end == END_SILENT ? drift(f) : refuse(f, "a branch outcome where no branch is", err);
+    run_through(f, n, n->weight + bit * S12Z_TAKEN_CYCLES);
     n = current(f);
     if (n->leaves >> bit & 1)
         emit(f, EVENT_JUMP, n->end_pc, true, bit ? n->target : n->fall, true, 0);
@@ -512,14 +522,6 @@ static void fold(struct s12z_flow *f)
     f->since_fold = 0;
 }
 
-/* The library call that __builtin_popcount() becomes on a plain x86-64 costs more than walking three branches. */
-static unsigned ones(uint32_t v)
-{
-    v -= v >> 1 & 0x55555555;
-    v = (v & 0x33333333) + (v >> 2 & 0x33333333);
-    return ((v + (v >> 4)) & 0x0F0F0F0F) * 0x01010101u >> 24;
-}
-
 /* Steps from node to node until a node needs more than that. bits: the next one in bit n - 1. Returns how many are left. */
 static unsigned step_branches(struct s12z_flow *f, uint32_t bits, unsigned n)
 {
@@ -527,7 +529,7 @@ static unsigned step_branches(struct s12z_flow *f, uint32_t bits, unsigned n)
     struct times *times = f->times;
     const uint64_t *weight = f->weight;
     uint32_t at = f->at;
-    unsigned before = n;
+    unsigned before = n, taken = 0;
     uint64_t acc = 0;
     while (n && !(at & SLOW)) {
         unsigned bit = bits >> (n - 1) & 1;
@@ -536,12 +538,12 @@ static unsigned step_branches(struct s12z_flow *f, uint32_t bits, unsigned n)
             break;
         times[at].by[bit]++;
         acc += weight[at];
+        taken += bit;
         at = next;
         n--;
     }
     f->at = at;
-    unsigned walked = before - n, taken = ones((uint32_t)(((uint64_t)bits >> n) & (((uint64_t)1 << walked) - 1)));
-    f->totals.branches += walked;
+    f->totals.branches += before - n;
     f->totals.taken += taken;
     add_weight(f, acc + taken * S12Z_TAKEN_CYCLES);
     return n;
@@ -726,11 +728,33 @@ static int vector_line(struct s12z_flow *f, unsigned byte, struct err *err)
     return interrupted(f, byte, handler, err);
 }
 
+/* Behind the innermost call: its node is known from the second time on. */
+static int returned(struct s12z_flow *f, uint32_t pc, uint32_t dest, struct err *err)
+{
+    uint64_t top = (f->nshadow - 1) % SHADOW;
+    if (!f->kept || f->shadow[top].back != dest) {
+        popped_astray(f, pc, dest);
+        return go_to(f, dest, err);
+    }
+    struct inner *c = &f->calls[f->shadow[top].call];
+    f->nshadow--;
+    f->kept--;
+    if (__builtin_expect(c->after == UNKNOWN, 0)) {
+        int ret = go_to(f, dest, err); /* may move the calls */
+        if (ret == 0)
+            f->calls[f->shadow[top].call].after = f->at;
+        return ret;
+    }
+    c->returned++;
+    f->at = c->after;
+    return 0;
+}
+
 static int address_line(struct s12z_flow *f, uint32_t dest, struct err *err)
 {
-    int ret = pass_splits(f, err);
+    int ret = current(f)->end == END_SPLIT ? pass_splits(f, err) : 0;
     struct node_info *n = current(f);
-    uint32_t pc = n->end_pc, back = n->fall;
+    uint32_t pc = n->end_pc, own_call = n->call + n->ncalls;
     enum end end = n->end;
     if (ret < 0)
         return ret;
@@ -744,11 +768,9 @@ static int address_line(struct s12z_flow *f, uint32_t dest, struct err *err)
     if (end == END_RTI)
         return resume(f, pc, dest, err);
     if (end == END_CALL)
-        pushed(f, back);
-    else if (end == END_RETURN)
-        popped(f, pc, dest);
+        pushed(f, own_call);
     emit(f, end == END_CALL ? EVENT_CALL : end == END_RETURN ? EVENT_RETURN : EVENT_JUMP, pc, true, dest, true, 0);
-    return go_to(f, dest, err);
+    return end == END_RETURN ? returned(f, pc, dest, err) : go_to(f, dest, err);
 }
 
 /* The session is over: the node under way was begun and not seen to end. */
@@ -879,12 +901,16 @@ void s12z_flow_lost(struct s12z_flow *f)
 const struct s12z_flow_totals *s12z_flow_totals(const struct s12z_flow *f) { return &f->totals; }
 bool s12z_flow_synchronised(const struct s12z_flow *f) { return f->synced; }
 uint32_t s12z_flow_pc(const struct s12z_flow *f) { return f->at == UNKNOWN ? 0 : f->info[f->at & ~SLOW].start; }
+void s12z_flow_set_slots(struct s12z_flow *f, s12z_flow_slot *slot) { f->slot = slot; }
 void s12z_flow_set_vectors(struct s12z_flow *f, uint16_t ivbr) { f->ivbr = ivbr; }
 
 /* How often each node was entered, skipped times too; caller frees, NULL without memory. */
 static uint64_t *entries(const struct s12z_flow *f)
 {
     uint64_t *in = calloc(f->nnodes + 1, sizeof *in);
+    for (size_t c = 0; in && c < f->ncalls; c++)
+        if (f->calls[c].after != UNKNOWN)
+            in[f->calls[c].after & ~SLOW] += f->calls[c].returned;
     for (size_t k = 0; in && k < f->nnodes; k++) {
         in[k] += f->info[k].entered;
         for (unsigned b = 0; b < 2 && f->info[k].end == END_BRANCH; b++)
