@@ -32,6 +32,17 @@ static bool parse_bp(struct session *s, const char *p, struct breakpoint *bp)
     return false;
 }
 
+static const char refused[] = "request for a breakpoint or watchpoint";
+
+/* Of Z1 GDB shows what stands behind a second point, "E.word.text"; of the others nothing. */
+static void refuse_bp(struct session *s, enum bp_kind kind, const struct err *err)
+{
+    struct err named = *err;
+    if (kind == BP_HARD)
+        snprintf(named.what, sizeof named.what, "%s.%.160s", err_code_name(err->code), err->what);
+    reply_err(s, &named, true);
+}
+
 void cmd_insert_bp(struct session *s, char *args, size_t len)
 {
     struct breakpoint bp = { 0 };
@@ -39,10 +50,15 @@ void cmd_insert_bp(struct session *s, char *args, size_t len)
     (void)len;
     if (!parse_bp(s, args, &bp))
         return;
-    if (stub_insert(s->stub, &bp, &err) < 0)
-        reply_err(s, &err, true);
-    else
+    if (stub_insert(s->stub, &bp, &err) >= 0) {
+        if (s->stub->unheard_what == refused)
+            s->stub->unheard.code = ERR_OK; /* what was in the way is not any more */
         reply_ok(s);
+        return;
+    }
+    if (bp.kind != BP_HARD)
+        session_unheard(s, refused, &err);
+    refuse_bp(s, bp.kind, &err);
 }
 
 void cmd_remove_bp(struct session *s, char *args, size_t len)

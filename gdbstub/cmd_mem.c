@@ -97,14 +97,11 @@ void cmd_write_mem_binary(struct session *s, char *args, size_t arglen)
  * word), whoever runs the bridge at once. Seen with GDB 13.1; its remote.c knows no other way. */
 static void flash_reply(struct session *s, int ret, const struct err *err)
 {
-    struct stub *stub = s->stub;
     if (ret >= 0) {
         reply_ok(s);
         return;
     }
-    stub->flash_failure = *err;
-    if (stub->cfg.flash_failed)
-        stub->cfg.flash_failed(stub->cfg.flash_failed_ctx, err);
+    session_unheard(s, "download", err);
     reply_err(s, err, true);
 }
 
@@ -117,7 +114,7 @@ void cmd_flash_erase(struct session *s, char *args, size_t arglen)
     if (!s->stub->ops->flash_erase)
         reply_empty(s);
     else if (parse_range(s, &p, &addr, &len, 0)) {
-        s->stub->flash_failure.code = ERR_OK; /* of an earlier one */
+        s->stub->unheard.code = ERR_OK; /* of an earlier one */
         flash_reply(s, s->stub->ops->flash_erase(s->stub->t, addr, len, &err), &err);
     }
 }

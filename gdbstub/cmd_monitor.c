@@ -9,17 +9,28 @@ enum { MAX_ARGS = 32, MAX_LINE = 1024 };
 
 /* ---- output ---- */
 
-/* Commands write small pieces; GDB gets them line by line, or what fits the buffer. */
+/* Commands write small pieces; GDB gets what fits the buffer. */
 struct monitor_out {
     struct session *s;
     char text[2048];
     size_t len;
+    bool flushed;
 };
 
 static void monitor_flush(struct monitor_out *m)
 {
     console_write(m->s, m->text, m->len);
+    m->flushed |= m->len > 0;
     m->len = 0;
+}
+
+/* One line is the reply itself: GDB's own commands that ask by qRcmd (maintenance info bdccsr) want it there. */
+static bool is_one_line(const struct monitor_out *m) { return !m->flushed && m->len && memchr(m->text, '\n', m->len) == m->text + m->len - 1; }
+static void reply_line(struct monitor_out *m)
+{
+    reply_begin(m->s);
+    reply_hex(m->s, (const uint8_t *)m->text, m->len);
+    reply_end(m->s);
 }
 
 static void monitor_write(void *ctx, const char *text, size_t len)
@@ -235,10 +246,13 @@ void cmd_monitor(struct session *s, char *args, size_t len)
     }
     line[len / 2] = 0;
     uint64_t dropped = s->out.dropped;
+    bool told = s->stub->unheard.code != ERR_OK;
     s->monitor_running = true;
-    session_tell_flash_failure(s);
+    session_tell_unheard(s);
     int ret = run_line(s, line, &out, &err);
-    monitor_flush(&m);
+    bool line_only = ret >= 0 && !told && is_one_line(&m);
+    if (!line_only)
+        monitor_flush(&m);
     s->monitor_running = false;
     stub_forget_regs(s->stub); /* the command may have changed any */
     if (s->out.dropped > dropped)
@@ -246,6 +260,8 @@ void cmd_monitor(struct session *s, char *args, size_t len)
                 (unsigned long long)(s->out.dropped - dropped));
     if (ret < 0)
         monitor_failed(s, &m, &err);
+    else if (line_only)
+        reply_line(&m);
     else
         reply_ok(s);
 }

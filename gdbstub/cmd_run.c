@@ -236,7 +236,7 @@ static void start(struct session *s, const struct resume *how)
         reply_ok(s);
     else
         s->waiting = true;
-    session_tell_flash_failure(s);
+    session_tell_unheard(s);
     for (struct session *each = stub->sessions; each && at_breakpoint; each = each->next)
         session_on_stop(each);
 }

@@ -33,9 +33,10 @@ struct stub_config {
     /* True while something else needs the target attached: detach then leaves the driver attached. */
     bool (*hold)(void *ctx);
     void *hold_ctx;
-    /* A download by GDB failed. GDB shows no text of it (any version, up to 13 by its source): who runs the bridge may. NULL: nobody does. */
-    void (*flash_failed)(void *ctx, const struct err *why);
-    void *flash_failed_ctx;
+    /* Something GDB asked for failed, and GDB shows no text of why (a download, a watchpoint; up to 13 by its source): who runs the bridge may.
+     * what: "download". NULL: nobody does. */
+    void (*unheard)(void *ctx, const char *what, const struct err *why);
+    void *unheard_ctx;
     bool has_entry; /* where `run` starts the program */
     uint64_t entry;
 };

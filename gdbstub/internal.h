@@ -54,7 +54,8 @@ struct stub {
     bool starting;                /* the next stop is the start of a program: PC is to be set */
     bool gone;
     struct err trouble;           /* why the target's state is not known although it is not gone; code ERR_OK: it is */
-    struct err flash_failure;     /* of GDB's download, not told on its console yet; code ERR_OK: none */
+    struct err unheard;           /* of what GDB asked for, not told on its console yet; code ERR_OK: none */
+    const char *unheard_what;     /* "download": static */
     bool fileio;                  /* host I/O requests go to GDB */
     bool semihosting;             /* exits are noticed */
 };
@@ -143,8 +144,10 @@ void notify_begin(struct session *s); /* like reply_begin, for '%' */
 void console_write(struct session *s, const char *text, size_t len);
 void console_print(struct session *s, const char *text);
 bool session_interrupted(struct session *s);
-/* Tells what GDB had no ear for when it happened. Only where the protocol permits O packets. */
-void session_tell_flash_failure(struct session *s);
+/* GDB has no ear for why this failed: kept until session_tell_unheard(), and given to whoever runs the bridge. what: static. */
+void session_unheard(struct session *s, const char *what, const struct err *why);
+/* Tells it. Only where the protocol permits O packets. */
+void session_tell_unheard(struct session *s);
 
 /* ---- shared state (stub.c) ---- */
 void stub_forget_regs(struct stub *stub);

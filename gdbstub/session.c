@@ -241,13 +241,22 @@ bool session_say(struct session *s, const char *text)
     return true;
 }
 
-void session_tell_flash_failure(struct session *s)
+void session_unheard(struct session *s, const char *what, const struct err *why)
 {
-    struct err *e = &s->stub->flash_failure;
+    struct stub *stub = s->stub;
+    stub->unheard = *why;
+    stub->unheard_what = what;
+    if (stub->cfg.unheard)
+        stub->cfg.unheard(stub->cfg.unheard_ctx, what, why);
+}
+
+void session_tell_unheard(struct session *s)
+{
+    struct err *e = &s->stub->unheard;
     char text[sizeof e->what + sizeof e->hint + 64];
     if (e->code == ERR_OK || s->stub->controller != s)
         return;
-    snprintf(text, sizeof text, "The download failed: %s%s%s\n", e->what, e->hint[0] ? "\n  " : "", e->hint);
+    snprintf(text, sizeof text, "The %s failed: %s%s%s\n", s->stub->unheard_what, e->what, e->hint[0] ? "\n  " : "", e->hint);
     if (session_say(s, text))
         e->code = ERR_OK;
 }

@@ -372,7 +372,7 @@ static void join_worker(void *ctx, struct target *t)
     const struct stub_config cfg = {
         .target = t, .log = s->cfg.log, .monitor = s->cfg.monitor, .monitor_ctx = s->cfg.monitor_ctx,
         .version = s->cfg.version, .hold = s->cfg.hold, .hold_ctx = s->cfg.hold_ctx,
-        .flash_failed = s->cfg.flash_failed, .flash_failed_ctx = s->cfg.flash_failed_ctx,
+        .unheard = s->cfg.unheard, .unheard_ctx = s->cfg.unheard_ctx,
         .has_entry = s->cfg.has_entry, .entry = s->cfg.entry,
     };
     struct err err;

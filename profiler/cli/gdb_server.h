@@ -29,8 +29,8 @@ struct gdb_server_config {
      * breakpoints away and lets the program run. On the worker. NULL: never, detach lets go of the board. */
     bool (*hold)(void *ctx);
     void *hold_ctx;
-    void (*flash_failed)(void *ctx, const struct err *why); /* GDB's download failed, and GDB cannot show why; on the worker; may be NULL */
-    void *flash_failed_ctx;
+    void (*unheard)(void *ctx, const char *what, const struct err *why); /* stub_config.unheard; on the worker; may be NULL */
+    void *unheard_ctx;
     bool has_entry;      /* entry is where `run` starts the program after a reset */
     uint64_t entry;
     unsigned max_connections; /* 0 = GDB_SERVER_MAX_CONNECTIONS */

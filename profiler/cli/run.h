@@ -76,7 +76,8 @@ struct run {
         struct link_view view;   /* under lock */
         bool running;            /* the worker's: the program is to run when everybody has been told */
         unsigned told_gone, told_back; /* the loop's */
-        struct err flash_failure; /* of a download by GDB, under lock; code ERR_OK: none to tell */
+        struct err unheard;      /* of what a GDB asked for, under lock; code ERR_OK: none to tell */
+        const char *unheard_what;
         bool told_trouble;       /* that the profile is not armed again */
     } link;
     atomic_bool leaving;    /* long jobs of the worker ask, and give up */
@@ -115,8 +116,8 @@ int run_recover(void *ctx, struct target *t, struct err *err);
 /* run_watch_link - initialise r->link; its client is to be the worker's last. */
 void run_watch_link(struct run *r);
 
-/* run_flash_failed - gdb_server_config.flash_failed; ctx is the run. */
-void run_flash_failed(void *ctx, const struct err *why);
+/* run_unheard - gdb_server_config.unheard; ctx is the run. */
+void run_unheard(void *ctx, const char *what, const struct err *why);
 
 /* run_tell_link - what there is to tell people about losses and returns since the last call. On the loop. */
 void run_tell_link(struct run *r);

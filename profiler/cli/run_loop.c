@@ -319,7 +319,7 @@ static int start_server(struct run *r, struct err *err)
     struct gdb_server_config cfg = {
         .worker = r->worker, .loop = &r->loop, .log = &r->log, .monitor = run_monitor, .monitor_ctx = r,
         .version = "probeprof " PROBEPROF_VERSION, .hold = hold_target, .hold_ctx = r,
-        .flash_failed = run_flash_failed, .flash_failed_ctx = r,
+        .unheard = run_unheard, .unheard_ctx = r,
         .has_entry = r->symbols != NULL, .entry = r->symbols ? symbols_image(r->symbols)->entry : 0,
     };
     int ret = gdb_server_start(&cfg, &r->server, err);

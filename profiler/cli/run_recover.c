@@ -123,11 +123,12 @@ static void back(void *ctx, struct target *t)
     uv_async_send(&r->wake);
 }
 
-void run_flash_failed(void *ctx, const struct err *why)
+void run_unheard(void *ctx, const char *what, const struct err *why)
 {
     struct run *r = ctx;
     pthread_mutex_lock(&r->link.lock);
-    r->link.flash_failure = *why;
+    r->link.unheard = *why;
+    r->link.unheard_what = what;
     pthread_mutex_unlock(&r->link.lock);
     uv_async_send(&r->wake);
 }
@@ -168,11 +169,12 @@ void run_tell_link(struct run *r)
 {
     pthread_mutex_lock(&r->link.lock);
     struct link_view v = r->link.view;
-    struct err flash = r->link.flash_failure;
-    r->link.flash_failure.code = ERR_OK;
+    struct err unheard = r->link.unheard;
+    const char *what = r->link.unheard_what;
+    r->link.unheard.code = ERR_OK;
     pthread_mutex_unlock(&r->link.lock);
-    if (flash.code != ERR_OK)
-        run_note(r, "GDB's download failed: %s%s%s%s", flash.what, *flash.hint ? " (" : "", flash.hint, *flash.hint ? ")" : "");
+    if (unheard.code != ERR_OK)
+        run_note(r, "GDB's %s failed: %s%s%s%s", what, unheard.what, *unheard.hint ? " (" : "", unheard.hint, *unheard.hint ? ")" : "");
     if (v.gone != r->link.told_gone)
         run_note(r, "the board does not answer: %s; trying again (%s)", v.why.what, *v.why.hint ? v.why.hint : "Ctrl-C ends it");
     if (v.back != r->link.told_back)

@@ -62,7 +62,7 @@ static void pump(struct fixture *fx)
 }
 
 /* Undoes framing: payloads of packets and notifications, with a blank between; acks stand for themselves. Console text
- * becomes O<text>. */
+ * becomes O<text>, a line that is itself the reply =<text>. */
 static void render(const uint8_t *out, size_t n, char *text, size_t cap)
 {
     size_t k = 0;
@@ -87,6 +87,9 @@ static void render(const uint8_t *out, size_t n, char *text, size_t cap)
             text[k++] = 'O';
             assert_true(rsp_hex_decode((uint8_t *)text + k, (const char *)out + i + 2, len / 2));
             k += len / 2;
+        } else if (len > 8 && len % 2 == 0 && !memcmp(out + i + len - 1, "0a", 2) && rsp_hex_decode((uint8_t *)text + k + 1, (const char *)out + i + 1, len / 2)) {
+            text[k] = '=';
+            k += 1 + len / 2;
         } else {
             memcpy(text + k, out + i + 1, len);
             k += len;
@@ -254,7 +257,7 @@ static const struct script scripts[] = {
     { "a download's failure is told when GDB listens", {
         { "vFlashWrite:1000:x", "E.0x1000 is no flash" }, { "vFlashErase:f000,200", "OK" }, { "vCont;c", "" }, { "^C", STOP_AT("02", "70270000", "") },
         { "vFlashWrite:2000:x", "E.0x2000 is no flash" }, { "qRcmd,76657273696f6e", "OThe download failed: 0x2000 is no flash\n Oprobeprof 1.2, target ram\n OK" },
-        { "qRcmd,76657273696f6e", "Oprobeprof 1.2, target ram\n OK" },
+        { "qRcmd,76657273696f6e", "=probeprof 1.2, target ram\n" },
     } },
     { "file i/o replies out of place", { { "F0", "E16" }, { "F-1,4,C", "E16" } } },
     { "thread text", { { "qThreadExtraInfo,1", "72616d2c2068616c746564" } } },
@@ -468,6 +471,14 @@ static void breakpoints__removed_and_set_again__target_not_bothered(void **state
     assert_int_equal(fx->ram.nbps, 1);
 }
 
+static const char *monitor(struct fixture *fx, struct session *s, const char *line)
+{
+    char packet[2100] = "qRcmd,";
+    rsp_hex_encode(packet + 6, (const uint8_t *)line, strlen(line));
+    packet[6 + 2 * strlen(line)] = 0;
+    return talk_to(fx, s, packet);
+}
+
 static void breakpoints__target_full_of_removed_ones__place_is_made(void **state)
 {
     struct fixture *fx = *state;
@@ -478,7 +489,11 @@ static void breakpoints__target_full_of_removed_ones__place_is_made(void **state
             snprintf(packet, sizeof packet, "Z0,%x,2", 0x4000 + round * 0x100 + 2 * i);
             assert_string_equal(talk(fx, packet), "OK");
         }
-        assert_string_equal(talk(fx, "Z1,9000,2"), "E.all 32 breakpoints are used; delete one");
+        assert_string_equal(talk(fx, "Z1,9000,2"), "E.resource.all 32 breakpoints are used; delete one"); /* GDB shows it */
+        assert_string_equal(monitor(fx, fx->s, "version"), "=probeprof 1.2, target ram\n");
+        assert_string_equal(talk(fx, "Z2,9000,2"), "E.all 32 breakpoints are used; delete one"); /* and not this one: it is told */
+        assert_string_equal(monitor(fx, fx->s, "version"),
+                            "OThe request for a breakpoint or watchpoint failed: all 32 breakpoints are used\n  delete one\n Oprobeprof 1.2, target ram\n OK");
         for (int i = 0; i < RAM_BPS; i++) {
             snprintf(packet, sizeof packet, "z0,%x,2", 0x4000 + round * 0x100 + 2 * i);
             assert_string_equal(talk(fx, packet), "OK");
@@ -605,7 +620,7 @@ static void fileio__on__requests_and_results(void **state)
         no_acks(fx);
         strcpy((char *)fx->ram.mem + 0x2000, "file.txt");
         assert_string_equal(talk(fx, "qRcmd,66696c65696f206f6e"),
-                            "OFile-I/O is on: the program can use files where GDB runs.\n OK");
+                            "=File-I/O is on: the program can use files where GDB runs.\n");
         put_syscall(fx, rows[i].call[0], rows[i].call[1], rows[i].call[2], rows[i].call[3]);
         talk(fx, "Z0,1006,2");
         assert_string_equal(talk(fx, "c"), rows[i].request);
@@ -652,19 +667,11 @@ static void non_stop__runs_and_stops__notified_once(void **state)
 
 /* ---- monitor ---- */
 
-static const char *monitor(struct fixture *fx, struct session *s, const char *line)
-{
-    char packet[2100] = "qRcmd,";
-    rsp_hex_encode(packet + 6, (const uint8_t *)line, strlen(line));
-    packet[6 + 2 * strlen(line)] = 0;
-    return talk_to(fx, s, packet);
-}
-
 static void monitor__words__reach_the_right_table(void **state)
 {
     struct fixture *fx = *state;
     no_acks(fx);
-    assert_string_equal(monitor(fx, fx->s, "version"), "Oprobeprof 1.2, target ram\n OK");
+    assert_string_equal(monitor(fx, fx->s, "version"), "=probeprof 1.2, target ram\n");
     assert_string_equal(monitor(fx, fx->s, "bdccsr"), "Obdccsr OK");
     assert_string_equal(monitor(fx, fx->s, " echo  a \"b c\" d"), "Oecho|a|b c|d OK");
     assert_string_equal(monitor(fx, fx->s, "reset sideways"),
@@ -685,7 +692,7 @@ static void monitor__reset_run__continue_waits_for_the_next_stop(void **state)
     no_acks(fx);
     talk(fx, "Z0,20,2");
     assert_string_equal(monitor(fx, fx->s, "reset halt"),
-                        "OThe target was reset and is halted; `maintenance flush register-cache` shows its registers.\n OK");
+                        "=The target was reset and is halted; `maintenance flush register-cache` shows its registers.\n");
     assert_string_equal(talk(fx, "p5"), "00000000");
     fx->ram.words_per_poll = 2;
     monitor(fx, fx->s, "reset run");
