@@ -6,18 +6,31 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
-static bool has_open(const char *pid, const char *node)
+/* By what it is, not by its name: a node may have several. Only what is under /dev is looked at: a file on a server that is
+ * down would keep us waiting. */
+static bool is_node(const char *fd, const char *node, const struct stat *wanted)
 {
-    char path[300], to[PATH_MAX];
+    char to[PATH_MAX] = "";
+    struct stat st;
+    ssize_t n = readlink(fd, to, sizeof to - 1);
+    if (n <= 0)
+        return false;
+    to[n] = 0;
+    return !strcmp(to, node) || (!strncmp(to, "/dev/", 5) && stat(fd, &st) == 0 && st.st_dev == wanted->st_dev && st.st_ino == wanted->st_ino);
+}
+
+static bool has_open(const char *pid, const char *node, const struct stat *wanted)
+{
+    char path[300];
     snprintf(path, sizeof path, "/proc/%.20s/fd", pid);
     DIR *dir = opendir(path);
     bool found = false;
     for (struct dirent *e; dir && !found && (e = readdir(dir));) {
         snprintf(path, sizeof path, "/proc/%.20s/fd/%.20s", pid, e->d_name);
-        ssize_t n = readlink(path, to, sizeof to - 1);
-        found = n > 0 && (size_t)n == strlen(node) && !memcmp(to, node, (size_t)n);
+        found = is_node(path, node, wanted);
     }
     if (dir)
         closedir(dir);
@@ -38,14 +51,13 @@ static void describe(int pid, char *out, size_t cap)
 
 int holder_find(const char *node, char *out, size_t cap)
 {
-    char real[PATH_MAX];
-    const char *wanted = realpath(node, real) ? real : node;
-    DIR *proc = opendir("/proc");
+    struct stat st;
+    DIR *proc = stat(node, &st) == 0 ? opendir("/proc") : NULL;
     int found = 0;
     snprintf(out, cap, "%s", "");
     for (struct dirent *e; proc && !found && (e = readdir(proc));) {
         int pid = atoi(e->d_name);
-        if (pid > 0 && pid != getpid() && has_open(e->d_name, wanted))
+        if (pid > 0 && pid != getpid() && has_open(e->d_name, node, &st))
             found = pid;
     }
     if (proc)

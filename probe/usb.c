@@ -114,15 +114,17 @@ static int make_slots(struct usb *u, struct err *err)
 /* Linux hands an interface from its driver to us in one step; the driver comes back when it is released. */
 static int claim(struct usb *u, uint8_t interface, struct err *err)
 {
-    libusb_set_auto_detach_kernel_driver(u->handle, 1);
-    int rc = libusb_claim_interface(u->handle, interface);
-    if (rc < 0)
-        return usb_claim_failed(&u->dev, interface, rc, err);
-    u->claimed = true;
+    int rc = LIBUSB_ERROR_NOT_FOUND;
     for (size_t i = 0; i < u->dev.nitfs; i++)
-        if (u->dev.itf[i].number == interface)
+        if (u->dev.itf[i].number == interface) {
             u->itf = u->dev.itf[i];
-    return 0;
+            rc = 0;
+        }
+    libusb_set_auto_detach_kernel_driver(u->handle, 1);
+    if (rc == 0)
+        rc = libusb_claim_interface(u->handle, interface);
+    u->claimed = rc == 0;
+    return rc < 0 ? usb_claim_failed(&u->dev, interface, rc, err) : 0;
 }
 
 int usb_open(const struct usb_info *dev, uint8_t interface, const struct log *log, struct usb **out, struct err *err)
