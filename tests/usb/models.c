@@ -1,11 +1,19 @@
 #include "tests/usb/model.h"
 
-extern const struct usb_model_type usb_model_loop, usb_model_loop_hid, usb_model_cmsis_dap, usb_model_jlink;
+/* One line each, so that nobody's is lost in a merge. */
+extern const struct usb_model_type usb_model_cmsis_dap;
+extern const struct usb_model_type usb_model_ft232h, usb_model_ft2232h, usb_model_ft4232h;
+extern const struct usb_model_type usb_model_jlink;
+extern const struct usb_model_type usb_model_loop, usb_model_loop_hid;
 
 const struct usb_model_type *const *usb_models(void)
 {
     static const struct usb_model_type *const all[] = {
-        &usb_model_cmsis_dap, &usb_model_jlink, &usb_model_loop, &usb_model_loop_hid, NULL,
+        &usb_model_cmsis_dap,
+        &usb_model_ft232h, &usb_model_ft2232h, &usb_model_ft4232h,
+        &usb_model_jlink,
+        &usb_model_loop, &usb_model_loop_hid,
+        NULL,
     };
     return all;
 }
