@@ -425,6 +425,10 @@ static int option(void *ctx, const char *name, const char *value, struct err *er
             return err_set(err, ERR_USAGE, "", "more than %d faults", BUS_FAULTS);
         return fault_parse(&d->fault[d->nfaults++], value, err);
     }
+    if (strcmp(name, "hid-limit") == 0) {
+        d->hid_limit_ns = strtoull(value, NULL, 10) * 1000000;
+        return 0;
+    }
     if (strcmp(name, "replug") == 0) {
         d->replug_ns = strtoull(value, NULL, 10) * 1000000;
         return 0;

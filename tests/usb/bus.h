@@ -75,6 +75,7 @@ struct bus_dev {
     char path[32], serial[80];   /* "1-1.2"; "" the model's own */
     char kernel_driver[32];      /* bound to its interfaces at plugging; "" none */
     uint64_t replug_ns;          /* 0: only when told */
+    uint64_t hid_limit_ns;       /* a HID report not taken fails after this; 0: as the kernel has it, 5 s */
     struct fault fault[BUS_FAULTS];
     unsigned nfaults, seed;
     /* now */

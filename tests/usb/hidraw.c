@@ -41,6 +41,14 @@ struct hidraw {
     uint64_t write_since_ns;
 };
 
+/* A call that is answered later: umockdev drops its client after the handler, unless somebody holds it. */
+static UMockdevIoctlClient *hold(UMockdevIoctlClient *client) { return g_object_ref(client); }
+static void complete(UMockdevIoctlClient *client, glong result, gulong e)
+{
+    umockdev_ioctl_client_complete(client, result, e);
+    g_object_unref(client);
+}
+
 /* ---- reading ---- */
 
 static void show(struct hidraw *h)
@@ -94,6 +102,7 @@ static void fetched(struct urb *u)
         UMockdevIoctlClient *client = h->reader;
         h->reader = NULL;
         give(h, client);
+        g_object_unref(client);
     }
     show(h);
     if (u->status != -ESHUTDOWN)
@@ -112,7 +121,7 @@ static gboolean on_read(UMockdevIoctlBase *handler, UMockdevIoctlClient *client,
     else if (h->n > 0)
         give(h, client);
     else
-        h->reader = client;
+        h->reader = hold(client);
     pthread_mutex_unlock(&h->node->rig->lock);
     return TRUE;
 }
@@ -136,7 +145,7 @@ static void written(struct urb *u)
     if (u->status == -EPIPE && u->ep)
         bus_clear_halt(h->node->dev, u->ep);
     if (client)
-        umockdev_ioctl_client_complete(client, u->status ? -1 : result, u->status == -ENOENT ? ETIMEDOUT : -u->status);
+        complete(client, u->status ? -1 : result, (gulong)(u->status == -ENOENT ? ETIMEDOUT : -u->status));
 }
 
 static void control_report(struct hidraw *h, bool get, uint8_t type, uint8_t number, size_t len)
@@ -156,7 +165,7 @@ static int start_write(struct hidraw *h, UMockdevIoctlClient *client)
 {
     if (h->writer || h->node->gone)
         return h->node->gone ? ENODEV : EBUSY;
-    h->writer = client;
+    h->writer = hold(client);
     h->write.buf = h->write_buf;
     h->write.complete = written;
     h->write_since_ns = bus_host_ns();
@@ -307,7 +316,8 @@ void hidraw_tick(struct node *n)
     uint64_t now = bus_host_ns();
     if (!h || n->gone)
         return;
-    if (h->writer && now - h->write_since_ns > WRITE_LIMIT_NS)
+    uint64_t limit = n->dev->hid_limit_ns ? n->dev->hid_limit_ns : WRITE_LIMIT_NS;
+    if (h->writer && now - h->write_since_ns > limit)
         bus_cancel(n->dev, &h->write);
     if (!h->fetching || !h->urb.dead)
         h->dead_since_ns = 0;
@@ -384,7 +394,7 @@ void hidraw_gone(struct node *n)
     if (!h)
         return;
     if (h->reader)
-        umockdev_ioctl_client_complete(h->reader, -1, EIO);
+        complete(h->reader, -1, EIO);
     h->reader = NULL;
     umockdev_testbed_detach_ioctl(n->rig->bed, h->devnode, NULL);
     close(h->slave);
