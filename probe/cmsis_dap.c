@@ -46,24 +46,13 @@ static int batch_lost(struct dap *d, struct err *err)
     return err_prefix(err, -ERR_USB, d->probe.name);
 }
 
-/* Without a token only this shows that answers were shifted: one too many is there. */
-static int nothing_waits(struct dap *d, struct err *err)
-{
-    struct err none;
-    if (d->link->t->exact || d->lim.token != DAP_TOKEN_NONE || d->link->t->read(d->link, d->packet[0].in, 0, &none) <= 0)
-        return 0;
-    return err_set(err, ERR_PROTOCOL, "read again what was read last", "CMSIS-DAP: an answer too many: the last results may be wrong");
-}
-
 static int dap_execute(struct probe *p, const struct jtag_op *ops, size_t n, struct err *err)
 {
     struct dap *d = self(p);
     int ret = ready(d, err);
     if (ret < 0)
         return ret;
-    ret = nothing_waits(d, err);
-    if (ret == 0)
-        ret = jtag_stream_run(&d->stream, ops, n, err);
+    ret = jtag_stream_run(&d->stream, ops, n, err);
     return ret < 0 && ret != -ERR_USAGE ? batch_lost(d, err) : ret;
 }
 
@@ -150,12 +139,14 @@ static int option(void *ctx, const char *name, const char *value, struct err *er
         d->only = name[1] == '1' ? &dap_v1 : &dap_v2;
         return 0;
     }
-    if (strcmp(name, "inflight") == 0) {
-        int ret = options_hz(name, value, 1, DAP_SLOTS, &n, err);
-        d->most_in_flight = ret == 0 ? (unsigned)n : 0;
-        return ret;
-    }
-    return err_set(err, ERR_USAGE, "options: v1 (HID), v2 (bulk), inflight=N (requests at a time)", "cmsis-dap: no option \"%s\"", name);
+    bool in_flight = strcmp(name, "inflight") == 0;
+    if (!in_flight && strcmp(name, "timeout") != 0)
+        return err_set(err, ERR_USAGE, "options: v1 (HID), v2 (bulk), inflight=N (requests at a time), timeout=MS", "cmsis-dap: no option \"%s\"",
+                       name);
+    int ret = options_hz(name, value, in_flight ? 1 : 50, in_flight ? DAP_SLOTS : 60000, &n, err);
+    if (ret == 0)
+        *(in_flight ? &d->most_in_flight : &d->timeout_ms) = (unsigned)n;
+    return ret;
 }
 
 static bool build_buffers(struct dap *d)

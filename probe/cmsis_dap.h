@@ -94,7 +94,9 @@ struct dap_transport {
     int (*receive)(struct dap_link *l, unsigned slot, struct dap_packet *p, unsigned timeout_ms, struct err *err); /* bytes */
     void (*cancel)(struct dap_link *l);                  /* nothing is in flight afterwards, what comes late is for drain() */
     int (*drain)(struct dap_link *l, struct err *err);   /* bytes dropped */
-    int (*reset)(struct dap_link *l, struct err *err);   /* of the port; NULL: cannot */
+    /* Resets the port, the last step of recovery; NULL: only without a link, by revive(), after which the interface may need a moment. */
+    int (*reset)(struct dap_link *l, struct err *err);
+    int (*revive)(const struct usb_info *dev, uint8_t interface, struct err *err);
     void (*stats)(const struct dap_link *l, uint64_t *transfers, uint64_t *bytes);
 };
 extern const struct dap_transport dap_v1, dap_v2;
@@ -132,6 +134,7 @@ struct dap {
     struct adapter row;                /* how to find it again */
     const struct dap_transport *only;  /* asked for; NULL: the better one */
     unsigned most_in_flight;           /* asked for; 0: as many as it takes */
+    unsigned timeout_ms;               /* asked for; 0: the usual */
     struct dap_link *link;             /* NULL: not open now */
     const struct dap_quirk *quirk;
     unsigned can, count, size;         /* DAP_Info */

@@ -4,20 +4,26 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "probe/base/bytes.h"
 #include "probe/base/util.h"
 
 enum {
     ANSWER_MS = 2000, /* the usual deadline; a command that may legally take longer adds to it */
-    PROVE_MS = 500, PROVE_READS = 16, PROVE_TRIES = 3
+    PROVE_MS = 500, PROVE_READS = 16, PROVE_TRIES = 3,
+    REVIVE_US = 100000, REVIVE_TRIES = 10
 };
+
+static unsigned usual_ms(const struct dap *d)
+{
+    return d->timeout_ms ? d->timeout_ms : d->quirk->timeout_ms ? d->quirk->timeout_ms : ANSWER_MS;
+}
 
 /* Twice what the clocks should take is added: probes round the clock down. */
 static unsigned deadline_ms(const struct dap *d, uint64_t clocks)
 {
-    unsigned usual = d->quirk->timeout_ms ? d->quirk->timeout_ms : ANSWER_MS;
-    return usual + (unsigned)(clocks * 2000 / MAX(d->hz, 1u));
+    return usual_ms(d) + (unsigned)(clocks * 2000 / MAX(d->hz, 1u));
 }
 
 static int closed(const struct dap *d, struct err *err)
@@ -35,25 +41,41 @@ static int ask_once(struct dap *d, const uint8_t *req, size_t len, uint8_t *in, 
     return ret < 0 ? ret : t->read(d->link, in, ms, err);
 }
 
+/* Every other command goes inside of DAP_ExecuteCommands where the probe has that, so that an answer repeated is not taken for the
+ * next one's. Returns the length of the answer without that; 0: it belongs to something else. */
+static int ask_marked(struct dap *d, const uint8_t *req, size_t len, uint8_t *answer, unsigned ms, struct err *err)
+{
+    uint8_t wrapped[64] = { DAP_EXECUTE, 1 }, *in = d->packet[0].in;
+    bool wrap = d->can & DAP_CAN_ATOMIC && d->odd && len + 2 <= sizeof wrapped;
+    size_t head = wrap ? 2 : 0;
+    memcpy(wrapped + 2, req, len);
+    int n = ask_once(d, wrap ? wrapped : req, len + head, in, ms, err);
+    d->odd = !d->odd;
+    if (n < 0)
+        return n;
+    if ((size_t)n <= head || (wrap && (in[0] != DAP_EXECUTE || in[1] != 1)))
+        return 0;
+    n = (int)MIN((size_t)n - head, (size_t)DAP_MAX_PACKET);
+    memcpy(answer, in + head, (size_t)n);
+    return n;
+}
+
 int dap_command(struct dap *d, const uint8_t *req, size_t len, uint8_t *answer, unsigned ms, struct err *err)
 {
-    uint8_t *in = d->packet[0].in;
     if (!d->link)
         return closed(d, err);
-    int n = ask_once(d, req, len, in, deadline_ms(d, 0) + ms, err);
+    int n = ask_marked(d, req, len, answer, deadline_ms(d, 0) + ms, err);
     d->broken = true; /* until the answer is seen to be one */
     if (n < 0)
         return n;
-    bool unknown = n >= 1 && in[0] == DAP_UNKNOWN;
-    if (!unknown && (n < 2 || in[0] != req[0]))
+    bool unknown = n >= 1 && answer[0] == DAP_UNKNOWN;
+    if (!unknown && (n < 2 || answer[0] != req[0]))
         return err_set(err, ERR_PROTOCOL, "if this repeats: another USB port, newer firmware of the probe",
-                       "%s: command %02x was answered by %02x (%d bytes)", d->probe.name, req[0], n > 0 ? in[0] : 0, n);
+                       "%s: command %02x was answered by %02x (%d bytes)", d->probe.name, req[0], n > 0 ? answer[0] : 0, n);
     d->broken = false;
     if (unknown)
         return err_set(err, ERR_UNSUPPORTED, "try newer firmware of the probe", "%s: its firmware does not know command %02x", d->probe.name,
                        req[0]);
-    n = MIN(n, DAP_MAX_PACKET);
-    memcpy(answer, in, (size_t)n);
     return n;
 }
 
@@ -79,7 +101,8 @@ static int prove_info(struct dap *d, uint8_t id, uint8_t n, unsigned reads, unsi
     const uint8_t req[] = { DAP_INFO, id };
     uint8_t *in = d->packet[0].in;
     struct err why;
-    int ret = ask_once(d, req, sizeof req, in, PROVE_MS, &why);
+    unsigned ms = MIN(usual_ms(d), (unsigned)PROVE_MS);
+    int ret = ask_once(d, req, sizeof req, in, ms, &why);
     for (unsigned i = 0; ret >= 0; i++) {
         if (ret >= 2 + n && in[0] == DAP_INFO && in[1] == n && (!d->link->t->exact || ret == 2 + n)) {
             *value = n == 2 ? le16(in + 2) : in[2];
@@ -88,7 +111,7 @@ static int prove_info(struct dap *d, uint8_t id, uint8_t n, unsigned reads, unsi
         if (i == reads)
             return 1;
         log_msg(d->probe.log, LOG_USB, "%s: dropped a stale answer %02x (%d bytes)", d->probe.name, ret ? in[0] : 0, ret);
-        ret = d->link->t->read(d->link, in, PROVE_MS, &why);
+        ret = d->link->t->read(d->link, in, ms, &why);
     }
     if (ret != -ERR_USB)
         return 1;
@@ -171,6 +194,12 @@ int dap_recover(struct dap *d, struct err *err)
 
 /* ---- what it is ---- */
 
+static int damaged(struct dap *d, struct err *err)
+{
+    d->broken = true;
+    return err_set(err, ERR_PROTOCOL, "another USB port, newer firmware of the probe", "%s: what it says of itself is damaged", d->probe.name);
+}
+
 static int info_text(struct dap *d, uint8_t id, char *to, size_t cap, struct err *err)
 {
     const uint8_t req[] = { DAP_INFO, id };
@@ -178,25 +207,59 @@ static int info_text(struct dap *d, uint8_t id, char *to, size_t cap, struct err
     int n = dap_ask(d, req, sizeof req, answer, 0, err);
     if (n < 0)
         return n == -ERR_UNSUPPORTED ? 0 : n;
-    size_t len = MIN((size_t)answer[1], (size_t)n - 2);
-    snprintf(to, cap, "%.*s", (int)len, (const char *)answer + 2);
+    if (answer[1] > n - 2)
+        return damaged(d, err);
+    snprintf(to, cap, "%.*s", (int)answer[1], (const char *)answer + 2);
     for (char *c = to; *c; c++)
         if (*c < ' ' || *c > '~')
             *c = '?';
     return 0;
 }
 
-static int capabilities(struct dap *d, struct err *err)
+static int capabilities(struct dap *d, unsigned *can, struct err *err)
 {
     static const uint8_t req[] = { DAP_INFO, DAP_INFO_CAPABILITIES };
     uint8_t answer[DAP_MAX_PACKET];
     int n = dap_ask(d, req, sizeof req, answer, 0, err);
     if (n < 0)
         return n;
-    if (n < 3 || answer[1] < 1)
-        return err_set(err, ERR_PROTOCOL, "is this a CMSIS-DAP probe?", "%s: it does not tell its capabilities", d->probe.name);
-    d->can = answer[2];
+    if (answer[1] < 1 || answer[1] > n - 2)
+        return damaged(d, err);
+    *can = answer[2];
     return 0;
+}
+
+/* Answers to DAP_Info look alike: what they say is believed when the question after them gets the answer that is known already. */
+static int identify_once(struct dap *d, struct err *err)
+{
+    unsigned count, can = 0;
+    d->can = 0;
+    int ret = capabilities(d, &can, err);
+    if (ret == 0)
+        ret = info_text(d, DAP_INFO_FIRMWARE, d->firmware, sizeof d->firmware, err);
+    if (ret < 0)
+        return ret;
+    ret = prove_info(d, DAP_INFO_COUNT, 1, 0, &count, err);
+    if (ret < 0)
+        return ret;
+    if (ret > 0 || count != d->count)
+        return damaged(d, err);
+    d->can = can;
+    return 0;
+}
+
+static int identify(struct dap *d, struct err *err)
+{
+    struct err why;
+    int ret = -ERR_PROTOCOL;
+    for (unsigned i = 0; i < PROVE_TRIES && (ret == -ERR_PROTOCOL || ret == -ERR_TIMEOUT); i++) {
+        if (d->broken && (ret = dap_recover(d, err)) < 0)
+            return ret;
+        ret = identify_once(d, &why);
+    }
+    if (ret < 0 && err)
+        *err = why;
+    return ret;
 }
 
 /* What the firmware says, as far as it can be true: one buffer and 64 bytes are always there. */
@@ -218,6 +281,25 @@ static void set_limits(struct dap *d)
         d->depth = MIN(d->depth, d->most_in_flight);
 }
 
+/* Opens the interface and finds the probe in step; a HID that does not answer is opened once more after a reset of its port. */
+static int open_in_step(struct dap *d, const struct usb_info *dev, const struct dap_place *place, struct err *err)
+{
+    int ret = place->t->open(dev, place->interface, d->probe.log, &d->link, err);
+    if (ret < 0)
+        return ret;
+    ret = dap_recover(d, err);
+    if (ret == 0 || !place->t->revive)
+        return ret;
+    dap_stop(d);
+    if (place->t->revive(dev, place->interface, err) < 0)
+        return -ERR_USB;
+    for (unsigned i = 0; i < REVIVE_TRIES && !d->link; i++) {
+        usleep(REVIVE_US);
+        ret = place->t->open(dev, place->interface, d->probe.log, &d->link, err);
+    }
+    return ret < 0 ? ret : dap_recover(d, err);
+}
+
 int dap_start(struct dap *d, const struct usb_info *dev, struct err *err)
 {
     struct dap_place place;
@@ -227,14 +309,9 @@ int dap_start(struct dap *d, const struct usb_info *dev, struct err *err)
     d->can = d->count = d->size = 0;
     d->connected = d->broken = false;
     d->head = d->flying = 0;
-    int ret = place.t->open(dev, place.interface, d->probe.log, &d->link, err);
-    if (ret < 0)
-        return ret;
-    ret = dap_recover(d, err);
+    int ret = open_in_step(d, dev, &place, err);
     if (ret == 0)
-        ret = capabilities(d, err);
-    if (ret == 0)
-        ret = info_text(d, DAP_INFO_FIRMWARE, d->firmware, sizeof d->firmware, err);
+        ret = identify(d, err);
     if (ret < 0) {
         dap_stop(d);
         return ret;
@@ -327,6 +404,17 @@ int dap_connect(struct dap *d, struct err *err)
 
 /* ---- many in flight ---- */
 
+/* A question whose answer is known, behind the last clocks of a run: where answers of the same length and id follow each other, one too
+ * many shows by that. */
+static const uint8_t check[] = { DAP_INFO, DAP_INFO_COUNT };
+
+static int checked(const struct dap *d, const uint8_t *answer, int n, struct err *err)
+{
+    if (n >= 3 && answer[0] == DAP_INFO && answer[1] == 1 && answer[2] == d->count)
+        return 0;
+    return err_set(err, ERR_PROTOCOL, "another USB port, newer firmware of the probe", "CMSIS-DAP: an answer too many: results may be wrong");
+}
+
 static int receive_oldest(struct dap *d, struct err *err)
 {
     unsigned slot = d->head;
@@ -335,10 +423,43 @@ static int receive_oldest(struct dap *d, struct err *err)
     int n = d->link->t->receive(d->link, slot, p, deadline_ms(d, r->clocks), err);
     if (n < 0)
         return n;
-    int ret = dap_unpack(r, p->in, (size_t)n, d->link->t->exact, d->owner[slot]->tdo, err);
     d->head = (slot + 1) % DAP_SLOTS;
     d->flying--;
+    return r->clocks ? dap_unpack(r, p->in, (size_t)n, d->link->t->exact, d->owner[slot]->tdo, err) : checked(d, p->in, n, err);
+}
+
+/* The slot for the next request, once there is one. */
+static int free_slot(struct dap *d, struct jtag_chunk *c, unsigned *slot, struct err *err)
+{
+    int ret = d->flying >= d->depth ? receive_oldest(d, err) : 0;
+    *slot = (d->head + d->flying) % DAP_SLOTS;
+    d->owner[*slot] = c;
+    d->request[*slot].buf = d->packet[*slot].out + 1;
     return ret;
+}
+
+static int send_slot(struct dap *d, unsigned slot, struct err *err)
+{
+    struct dap_packet *p = &d->packet[slot];
+    p->len = d->request[slot].len;
+    p->want = d->request[slot].answer_len;
+    int ret = d->link->t->send(d->link, slot, p, err);
+    d->flying += ret == 0;
+    return ret;
+}
+
+static int send_check(struct dap *d, struct jtag_chunk *c, struct err *err)
+{
+    unsigned slot;
+    int ret = free_slot(d, c, &slot, err);
+    if (ret < 0)
+        return ret;
+    struct dap_request *r = &d->request[slot];
+    memcpy(r->buf, check, sizeof check);
+    r->len = sizeof check;
+    r->answer_len = 3;
+    r->clocks = 0;
+    return send_slot(d, slot, err);
 }
 
 static int stream_send(void *ctx, struct jtag_chunk *c, struct err *err)
@@ -347,19 +468,16 @@ static int stream_send(void *ctx, struct jtag_chunk *c, struct err *err)
     uint32_t field = 0;
     int ret = 0;
     for (uint32_t at = 0; ret == 0 && at < c->nbits;) {
-        if (d->flying >= d->depth && (ret = receive_oldest(d, err)) < 0)
+        unsigned slot;
+        ret = free_slot(d, c, &slot, err);
+        if (ret < 0)
             return ret;
-        unsigned slot = (d->head + d->flying) % DAP_SLOTS;
-        struct dap_packet *p = &d->packet[slot];
-        d->request[slot].buf = p->out + 1;
         at += dap_pack(c, at, &field, d->odd, &d->lim, &d->request[slot]);
         d->odd = !d->odd;
-        d->owner[slot] = c;
-        p->len = d->request[slot].len;
-        p->want = d->request[slot].answer_len;
-        ret = d->link->t->send(d->link, slot, p, err);
-        d->flying += ret == 0;
+        ret = send_slot(d, slot, err);
     }
+    if (ret == 0 && c->last && d->lim.token == DAP_TOKEN_NONE)
+        ret = send_check(d, c, err);
     return ret;
 }
 

@@ -203,6 +203,18 @@ static int hid_link_drain(struct dap_link *l, struct err *err)
     return dropped;
 }
 
+/* The kernel's HID driver gives the interface up for that, and takes it back; the node may have another number afterwards. */
+static int hid_link_revive(const struct usb_info *dev, uint8_t interface, struct err *err)
+{
+    struct usb *u;
+    int ret = usb_open(dev, interface, NULL, &u, err);
+    if (ret < 0)
+        return ret;
+    ret = usb_reset(u, err);
+    usb_close(u);
+    return ret;
+}
+
 static void hid_link_stats(const struct dap_link *l, uint64_t *transfers, uint64_t *bytes)
 {
     const struct hid_link *h = CONTAINER_OF(l, struct hid_link, link);
@@ -222,5 +234,6 @@ const struct dap_transport dap_v1 = {
     .receive = hid_link_receive,
     .cancel = hid_link_cancel,
     .drain = hid_link_drain,
+    .revive = hid_link_revive,
     .stats = hid_link_stats,
 };
