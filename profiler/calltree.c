@@ -81,7 +81,7 @@ static uint32_t node_add(struct calltree *t, uint32_t parent, enum calltree_kind
     if (t->nnodes == t->cap_nodes && !nodes_grow(t))
         return CALLTREE_NONE;
     struct calltree_node *n = &t->nodes[t->nnodes];
-    *n = (struct calltree_node){ .parent = parent, .last_child = CALLTREE_NONE, .kind = (uint8_t)kind,
+    *n = (struct calltree_node){ .parent = parent, .child = { CALLTREE_NONE, CALLTREE_NONE }, .kind = (uint8_t)kind,
                                   .shortest = UINT64_MAX };
     return t->nnodes++;
 }
@@ -143,18 +143,26 @@ static uint32_t child_slow(struct calltree *t, uint32_t parent, uint32_t key, ui
     return node;
 }
 
+static void remember_child(struct calltree_node *parent, uint32_t node, uint32_t addr)
+{
+    parent->child[1] = parent->child[0];
+    parent->child_addr[1] = parent->child_addr[0];
+    parent->child[0] = node;
+    parent->child_addr[0] = addr;
+}
+
 uint32_t tree_child(struct calltree *t, uint32_t parent, uint64_t addr)
 {
-    struct calltree_node *p = &t->nodes[parent];
+    const struct calltree_node *p = &t->nodes[parent];
+    for (unsigned k = 0; k < 2; k++)
+        if (p->child_addr[k] == (uint32_t)addr && p->child[k] != CALLTREE_NONE && t->nodes[p->child[k]].addr == addr)
+            return p->child[k];
     if (p->kind >= CALLTREE_LOST)
         return other_node(t);
-    uint32_t last = p->last_child;
-    if (last != CALLTREE_NONE && t->nodes[last].addr == addr)
-        return last;
     uint32_t node = t->slots[find_slot(t, parent, addr)].node;
     if (node == CALLTREE_NONE)
         node = child_slow(t, parent, parent, addr, CALLTREE_FUNCTION);
-    t->nodes[parent].last_child = node;
+    remember_child(&t->nodes[parent], node, (uint32_t)t->nodes[node].addr);
     return node;
 }
 

@@ -46,22 +46,24 @@ typedef bool calltree_resolve(void *ctx, uint64_t addr, struct calltree_range *o
 struct calltree_config {
     calltree_resolve *resolve; /* NULL: no symbols */
     void *resolve_ctx;         /* for symbols_range(): the struct symbols, open as long as the tree is fed */
-    uint32_t max_nodes;        /* 0: 1 Mi. 88 bytes each. */
+    uint32_t max_nodes;        /* 0: 1 Mi. 104 bytes each. */
     uint32_t max_depth;        /* frames per stack; 0: 4096. Deeper calls are charged to the deepest frame. */
     uint32_t max_stacks;       /* tasks followed at once; 0: 64. The one unused longest is forgotten. */
 };
 
+/* What each event touches comes first. */
 struct calltree_node {
     uint64_t addr;      /* where the function starts; 0 for LOST and OTHER */
     uint64_t hits, c1, c2; /* self: without callees */
     uint64_t low, high; /* function range in addr's alias; equal if unknown */
+    uint64_t steps;     /* counter steps charged to it, doubtful ones among them */
+    uint32_t child[2];  /* cache: two children entered last, CALLTREE_NONE at first */
+    uint32_t child_addr[2]; /* the lower halves of their addresses, so that others are not looked at */
     uint32_t parent;    /* CALLTREE_NONE at roots; always smaller than the node's own index */
-    uint32_t last_child;/* cache: the child entered last */
     uint16_t vector;    /* INTERRUPT, EXCEPTION: code of the first that came in here */
     uint8_t kind;       /* enum calltree_kind */
     bool doubtful;      /* some of its counts may belong elsewhere */
     uint32_t doubts;    /* how often that happened; stays at its maximum */
-    uint64_t steps;     /* counter steps charged to it, doubtful ones among them */
     uint64_t longest, shortest; /* handlers: counter 1 from entry to RTE, nested handlers included; longest < shortest: none ended yet */
 };
 
