@@ -23,6 +23,9 @@ enum event_kind {
     EVENT_TIMESTAMP, /* time and counters; with EVENT_HAS_PC also where the program is: ends a gap */
     EVENT_LOST,      /* amount events lost before this one (cause says why) */
     EVENT_NOTE,      /* cause: what happened (enum event_cause), no profile effect */
+    EVENT_RATE,      /* counter 1 is estimated: code pc..target (exclusive) really takes c1 millionths of it, +- c2 with 95 % probability.
+                      * Without pc: all other code, a new set begins; amount: measurements it rests on (0: none, c1 is 1000000), vector: enum
+                      * event_source of them. The last set holds for the whole profile */
     EVENT_NKINDS
 };
 
@@ -50,6 +53,9 @@ enum event_cause {
     EVENT_CAUSE_RESET,      /* the part was reset: what its trace buffer held is lost */
     EVENT_NCAUSES
 };
+
+/* What estimates are corrected by. */
+enum event_source { EVENT_BY_STAMPS = 1, EVENT_BY_ARRIVALS = 2 };
 
 /* 80 bytes, passed in arrays; no pointers, so it can be recorded and replayed as is. */
 struct event {

@@ -10,7 +10,6 @@
 #include "profiler/prf.h"
 #include "targets/s12z/trace_events.h"
 #include "targets/s12z/trace_explain.h"
-#include "targets/s12z/trace_time.h"
 
 enum { OPT_FORMAT = SET_COUNT, OPT_SETTING, OPT_SIGNALS, OPT_IVBR };
 
@@ -46,7 +45,6 @@ struct decode {
     struct s12z_events *events;
     struct capture capture;
     struct trace_input_stats stats;
-    struct s12z_time time;
     uint64_t lines, first_bad, first_misfit; /* so far; of the first that is none, that does not fit: 0 none */
     bool middle, open;  /* the first line begins no session; the last one ends none */
     struct err failure; /* of a callback */
@@ -138,14 +136,10 @@ static void note_place(struct decode *d, const struct s12z_item *i)
 static int on_item(void *ctx, const struct s12z_item *i)
 {
     struct decode *d = ctx;
-    int ret = i->kind == S12Z_ITEM_LINE ? s12z_events_line(d->events, i->raw, &i->line, 0, &d->failure)
+    const struct s12z_arrival at = { i->tick, i->bus_ticks, i->prompt };
+    int ret = i->kind == S12Z_ITEM_LINE ? s12z_events_line(d->events, i->raw, &i->line, &at, 0, &d->failure)
                                         : s12z_events_gap(d->events, i->bytes / 8 + 1, 0, EVENT_CAUSE_CORRUPT, &d->failure);
-    struct s12z_flow *f = s12z_events_flow(d->events);
     note_place(d, i);
-    if (i->kind == S12Z_ITEM_LINE)
-        s12z_time_line(&d->time, &i->line, s12z_flow_totals(f)->core_cycles, s12z_flow_synchronised(f));
-    else
-        d->time.placed = false;
     return ret == 0 ? pass_events(d) : ret;
 }
 
@@ -193,11 +187,12 @@ static int tell_loop(void *ctx, uint32_t low, uint32_t high, uint64_t entered)
 static void time_note(const struct decode *d, char *note, size_t cap)
 {
     double factor, spread;
-    if (s12z_time_factor(&d->time, &factor, &spread))
-        snprintf(note, cap, "C1 is estimated: %llu stamped stretches took %.2f of it (spread %.2f); %llu more bus cycles were waited",
-                 (unsigned long long)d->time.stretches, factor, spread, (unsigned long long)d->time.waited);
+    const struct s12z_time *t = s12z_events_time(d->events);
+    if (s12z_time_factor(t, &factor, &spread))
+        snprintf(note, cap, "%llu stretches of known length took %.2f of what the cycle table says (scatter %.2f); %llu more bus cycles were waited",
+                 (unsigned long long)(t->stretches + t->arrivals), factor, spread, (unsigned long long)t->waited);
     else
-        snprintf(note, cap, "C1 is estimated from the cycle table; the trace has too few stamps to judge it");
+        snprintf(note, cap, "the trace has too few time stamps to judge the cycle table");
 }
 
 static void warn(struct cli *cli, const struct decode *d)

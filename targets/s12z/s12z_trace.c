@@ -16,7 +16,6 @@
 #include "targets/s12z/trace_edges.h"
 #include "targets/s12z/trace_events.h"
 #include "targets/s12z/trace_stream.h"
-#include "targets/s12z/trace_time.h"
 
 enum { LINES = 64, LINE_BYTES = 8, IVBR = 0x0010, EDGES = 1 << 15, FEW_EDGES = 64 };
 #define LOOK_NS 5000000u         /* pins: the module is asked at least this often whether it still runs */
@@ -32,7 +31,6 @@ struct s12z_trace {
     struct trace_config cfg;
     struct s12z_plan plan;
     struct s12z_events *events;
-    struct s12z_time time;     /* stamps against the cycle table */
     const struct pdo_ops *pdo; /* NULL: bursts */
     struct s12z_stream stream;
     struct s12z_edges edges;
@@ -86,7 +84,7 @@ static uint64_t gap_cycles(struct s12z_trace *tr, uint64_t next_tick)
         double ticks = next_tick > tr->overflow_tick ? (double)(next_tick - tr->overflow_tick) : 0;
         return tr->overflow_tick && tr->edges.bit_ticks > 0 ? (uint64_t)(2 * ticks / tr->edges.bit_ticks) : 0;
     }
-    uint64_t all = ns_to_bus(tr, s12z_now(tr->t) - tr->begun_ns), seen = seen_cycles(tr) + tr->time.waited - tr->burst_cycles;
+    uint64_t all = ns_to_bus(tr, s12z_now(tr->t) - tr->begun_ns), seen = seen_cycles(tr) + s12z_events_time(tr->events)->waited - tr->burst_cycles;
     return all > seen ? all - seen : 0;
 }
 
@@ -106,19 +104,17 @@ static void note_damage(struct s12z_trace *tr)
     tr->damaged_ns = tr->damaged++ ? tr->damaged_ns : now;
 }
 
-static int take_line(struct s12z_trace *tr, uint64_t raw, const struct s12z_line *l, uint64_t tick)
+static int take_line(struct s12z_trace *tr, uint64_t raw, const struct s12z_line *l, const struct s12z_arrival *at)
 {
+    uint64_t tick = at->tick;
     int ret = 0;
     if (l->format == S12Z_PTS && tr->gap_due)
         ret = close_gap(tr, tick, &tr->sink_err);
     uint64_t misfits = s12z_events_totals(tr->events)->misfits;
     if (ret == 0)
-        ret = s12z_events_line(tr->events, raw, l, s12z_now(tr->t), &tr->sink_err);
+        ret = s12z_events_line(tr->events, raw, l, at, s12z_now(tr->t), &tr->sink_err);
     if (s12z_events_totals(tr->events)->misfits > misfits)
         note_damage(tr);
-    const struct s12z_flow *f = s12z_events_flow(tr->events);
-    bool session = s12z_flow_synchronised(f) && !l->overflow && !l->end; /* held between sessions, but the counter starts anew */
-    s12z_time_line(&tr->time, l, s12z_flow_totals(f)->core_cycles, session);
     tr->line_tick[tr->lines++ % LINES] = tick;
     tr->ended |= l->overflow || l->end;
     if (l->overflow) /* the line on its way when this one was made */
@@ -130,8 +126,9 @@ static int take_line(struct s12z_trace *tr, uint64_t raw, const struct s12z_line
 static int sink(void *ctx, const struct s12z_item *item)
 {
     struct s12z_trace *tr = ctx;
+    const struct s12z_arrival at = { item->tick, item->bus_ticks, item->prompt };
     if (item->kind == S12Z_ITEM_LINE)
-        return take_line(tr, item->raw, &item->line, item->tick);
+        return take_line(tr, item->raw, &item->line, &at);
     note_damage(tr);
     return s12z_events_gap(tr->events, MAX(item->bytes / LINE_BYTES, 1u), 0, EVENT_CAUSE_CORRUPT, &tr->sink_err);
 }
@@ -244,7 +241,7 @@ static int read_lines(struct s12z_trace *tr, struct err *err)
         uint64_t line = words ? s12z_line_from_dbgtb(raw + k * LINE_BYTES) : s12z_line_from_command(raw + k * LINE_BYTES);
         struct s12z_line l;
         if (s12z_line_decode(line, &settings, &l, NULL) == 0)
-            ret = sink_result(tr, take_line(tr, line, &l, 0), err);
+            ret = sink_result(tr, take_line(tr, line, &l, &(struct s12z_arrival){ 0 }), err);
         else {
             note_damage(tr);
             ret = s12z_events_gap(tr->events, 1, 0, EVENT_CAUSE_CORRUPT, err);
@@ -291,7 +288,7 @@ static void session_begins(struct s12z_trace *tr)
     tr->session = true;
     tr->ended = false;
     tr->begun_ns = tr->look_ns = s12z_now(tr->t);
-    tr->burst_cycles = seen_cycles(tr) + tr->time.waited;
+    tr->burst_cycles = seen_cycles(tr) + s12z_events_time(tr->events)->waited;
 }
 
 /* All lines of a session that is over, and what ended it. The module is disarmed. */
@@ -322,7 +319,7 @@ static uint64_t bus_clock(const struct s12z_trace *tr)
 static void count_run(struct s12z_trace *tr, bool by_module, uint64_t now_ns)
 {
     uint64_t ns = tr->runs_from_ns ? now_ns - tr->runs_from_ns : 0, hz = bus_clock(tr);
-    uint64_t cycles = seen_cycles(tr) + tr->time.waited - tr->burst_cycles;
+    uint64_t cycles = seen_cycles(tr) + s12z_events_time(tr->events)->waited - tr->burst_cycles;
     uint64_t ran = by_module && hz ? (uint64_t)((unsigned __int128)cycles * 1000000000u / hz) : ns;
     tr->runs_from_ns = 0;
     tr->board_ns += ns;
@@ -674,9 +671,10 @@ static void make_note(const struct s12z_trace *tr, char *note, size_t cap)
     const struct s12z_flow_totals *f = s12z_flow_totals(s12z_events_flow(tr->events));
     char who[64], range[64];
     double factor, spread;
+    const struct s12z_time *t = s12z_events_time(tr->events);
     size_t n = (size_t)snprintf(note, cap, "C1 estimated");
-    if (s12z_time_factor(&tr->time, &factor, &spread))
-        n += (size_t)snprintf(note + n, cap - n, " (stamps say x%.2f, +-%.2f)", factor, spread);
+    if (s12z_time_factor(t, &factor, &spread))
+        n += (size_t)snprintf(note + n, cap - n, " (%s x%.2f, +-%.2f)", t->arrivals ? "arrivals say" : "stamps say", factor, spread);
     n += (size_t)snprintf(note + n, cap - n, "; by %s", tr->pdo ? "PDO" : "bursts over BDC");
     if (suspect_elf(tr)) {
         snprintf(note, cap, "this ELF is not what was traced: %llu of %llu lines do not fit; first: %.100s", (unsigned long long)s->misfits,
@@ -746,9 +744,11 @@ static int trace_explain(struct target *target, const struct text_sink *out, str
         sink_printf(out, " of about %llu lines and %llu bus cycles: %.2f%% seen", (unsigned long long)s->gap_lines,
                     (unsigned long long)s->gap_cycles, covered(tr));
     sink_printf(out, "; %llu passes cut by gaps\n", (unsigned long long)s->passes_cut);
-    if (s12z_time_factor(&tr->time, &factor, &spread))
-        sink_printf(out, "where stamps tell the time it took %.2f times what the cycle table says (spread %.2f, %llu stretches); waiting %llu bus cycles\n",
-                    factor, spread, (unsigned long long)tr->time.stretches, (unsigned long long)tr->time.waited);
+    const struct s12z_time *t = s12z_events_time(tr->events);
+    if (s12z_time_factor(t, &factor, &spread))
+        sink_printf(out, "where time is known it took %.2f times what the cycle table says (scatter %.2f): %llu stretches by stamps, %llu by arrival; "
+                    "waiting %llu bus cycles\n", factor, spread, (unsigned long long)t->stretches, (unsigned long long)t->arrivals,
+                    (unsigned long long)t->waited);
     if (tr->damaged)
         sink_printf(out, "lines are damaged in %llu places, the first %.3g ms from the start\n", (unsigned long long)tr->damaged, (double)tr->damaged_ns / 1e6);
     if (s->misfits)

@@ -50,6 +50,7 @@ static int bit(struct s12z_edges *e, uint64_t tick, unsigned value)
     if (e->nbits < 8)
         return 0;
     uint8_t whole = e->byte;
+    e->out->bus_ticks = e->bit_ticks / 2;
     e->nbits = 0;
     e->byte = 0;
     return s12z_stream_feed(e->out, &whole, 1, e->byte_tick);

@@ -6,11 +6,11 @@
 #include "probe/base/util.h"
 
 enum { FIRST_EVENTS = 1024, RECENT = 64 /* lines of the buffer */, CULPRITS = 64, CALLS = 1024, MAX_CALL_BYTES = 6,
-       AGAIN = 4 /* calls of one function in one of its caller: a loop */ };
+       FIRST_RATES = 256 /* measurements */, AGAIN = 4 /* calls of one function in one of its caller: a loop */ };
 #define NO_PC 0xFFFFFFFFu
 
 const struct counter_event s12z_counter_events[] = {
-    { S12Z_COUNT_BUS_CYCLES, "bus-cycles", "cycles", "bus clock cycles, estimated from the cycle table (the trace gives sums only)" },
+    { S12Z_COUNT_BUS_CYCLES, "bus-cycles", "cycles", "bus clock cycles, estimated: a cycle table, corrected by time stamps and arrivals" },
     { S12Z_COUNT_BRANCHES, "branches", "count", "conditional branches executed" },
     { S12Z_COUNT_TAKEN, "taken-branches", "count", "conditional branches taken" },
     { S12Z_COUNT_INSTRUCTIONS, "instructions", "count", "instructions executed" },
@@ -46,6 +46,8 @@ struct s12z_events {
     const struct image_function *functions; /* borrowed: the image's */
     size_t nfunctions;
     struct s12z_events_totals totals;
+    struct s12z_time time;
+    uint64_t rates_due;    /* measurements at which the next EVENT_RATEs come */
 };
 
 /* ---- queue ---- */
@@ -74,7 +76,7 @@ static void push(struct s12z_events *e, const struct event *ev)
     struct event *to = &e->queue[(e->head + e->count++) % e->cap];
     *to = *ev;
     to->host_ns = e->at_ns;
-    e->totals.events += ev->kind != EVENT_LINE && ev->kind != EVENT_BLOCK && ev->kind != EVENT_BRANCH;
+    e->totals.events += ev->kind != EVENT_LINE && ev->kind != EVENT_BLOCK && ev->kind != EVENT_BRANCH && ev->kind != EVENT_RATE;
 }
 
 static int result(struct s12z_events *e, struct err *err)
@@ -137,6 +139,36 @@ static int push_branch(void *ctx, uint32_t pc, uint64_t taken, uint64_t not_take
 {
     push(ctx, &(struct event){ .kind = EVENT_BRANCH, .pc = pc, .c1 = taken, .c2 = not_taken, .flags = EVENT_HAS_PC });
     return 0;
+}
+
+/* ---- what C1 is worth ---- */
+
+static uint64_t measurements(const struct s12z_events *e) { return e->time.stretches + e->time.arrivals; }
+
+static void push_rate(struct s12z_events *e, const struct s12z_rate *r)
+{
+    bool known = r->function != S12Z_NO_FUNCTION;
+    push(e, &(struct event){ .kind = EVENT_RATE, .flags = known ? EVENT_HAS_PC | EVENT_HAS_TARGET : 0,
+                             .pc = known ? e->functions[r->function].low : 0, .target = known ? e->functions[r->function].high : 0,
+                             .c1 = (uint64_t)(r->factor * 1e6 + 0.5), .c2 = (uint64_t)(r->half * 1e6 + 0.5), .amount = measurements(e),
+                             .vector = (uint16_t)((e->time.stretches ? EVENT_BY_STAMPS : 0) | (e->time.arrivals ? EVENT_BY_ARRIVALS : 0)) });
+}
+
+static void push_rates(struct s12z_events *e)
+{
+    struct s12z_rate rate[S12Z_RATES], others;
+    if (e->cfg.counter[0] != S12Z_COUNT_BUS_CYCLES)
+        return;
+    size_t n = s12z_time_rates(&e->time, rate, &others);
+    for (size_t k = 0; k < n; k++)
+        if (rate[k].function == S12Z_NO_FUNCTION)
+            others = rate[k];
+    others.function = S12Z_NO_FUNCTION;
+    push_rate(e, &others);
+    for (size_t k = 0; k < n; k++)
+        if (rate[k].function != S12Z_NO_FUNCTION)
+            push_rate(e, &rate[k]);
+    e->rates_due = MAX(2 * measurements(e), (uint64_t)FIRST_RATES);
 }
 
 /* ---- active or not ---- */
@@ -309,6 +341,7 @@ static void start_freely(struct s12z_events *e, uint32_t pc)
 static void walked(void *ctx, const struct event *ev)
 {
     struct s12z_events *e = ctx;
+    s12z_time_event(&e->time, ev, s12z_flow_totals(e->flow)->core_cycles);
     switch (ev->kind) {
     case EVENT_START:
         e->totals.sessions++;
@@ -342,6 +375,7 @@ static void place(struct s12z_events *e)
 
 static void lose(struct s12z_events *e, uint64_t lines, enum event_cause cause)
 {
+    s12z_time_gap(&e->time);
     push_counted(e, (struct event){ .kind = EVENT_LOST, .cause = (uint8_t)cause, .amount = lines, .flags = EVENT_AMOUNT_BOUND });
     e->unplaced = true;
     if (e->active && e->cfg.has_start) { /* the stop point may be in the gap: nothing may be counted on a guess */
@@ -350,8 +384,11 @@ static void lose(struct s12z_events *e, uint64_t lines, enum event_cause cause)
     }
 }
 
-int s12z_events_line(struct s12z_events *e, uint64_t raw, const struct s12z_line *l, uint64_t at_ns, struct err *err)
+int s12z_events_line(struct s12z_events *e, uint64_t raw, const struct s12z_line *l, const struct s12z_arrival *at, uint64_t at_ns,
+                     struct err *err)
 {
+    static const struct s12z_arrival unknown;
+    const struct s12z_arrival *a = at ? at : &unknown;
     struct err misfit = { .code = ERR_OK };
     e->at_ns = at_ns;
     e->totals.lines++;
@@ -374,6 +411,9 @@ int s12z_events_line(struct s12z_events *e, uint64_t raw, const struct s12z_line
     } else if (l->format == S12Z_PTIB) {
         note_indirect(e);
     }
+    e->failed |= s12z_time_line(&e->time, l, a->tick, a->bus_ticks, a->prompt) < 0;
+    if (__builtin_expect(measurements(e) >= e->rates_due, 0))
+        push_rates(e);
     place(e);
     if (l->overflow)
         overflowed(e);
@@ -420,6 +460,7 @@ int s12z_events_end(struct s12z_events *e, struct err *err)
     s12z_flow_lost(e->flow);
     if (e->active)
         stop(e, NO_PC);
+    push_rates(e);
     return result(e, err);
 }
 
@@ -447,6 +488,8 @@ int s12z_events_new(const struct s12z_events_config *cfg, struct s12z_events **o
     e->functions = cfg->image->functions;
     e->nfunctions = cfg->image->nfunctions;
     int ret = s12z_flow_new(cfg->image, &cfg->settings, walked, e, &e->flow, err);
+    if (ret == 0 && s12z_time_init(&e->time, cfg->image, e->flow, &cfg->settings) < 0)
+        ret = err_set(err, ERR_NOMEM, "close other programs", "trace events: out of memory");
     if (ret == 0 && watch_points(e) < 0)
         ret = err_set(err, ERR_RESOURCE, "give fewer", "too many start and stop points");
     if (ret < 0) {
@@ -465,6 +508,7 @@ void s12z_events_free(struct s12z_events *e)
 {
     if (!e)
         return;
+    s12z_time_fini(&e->time);
     s12z_flow_free(e->flow);
     free(e->queue);
     free(e);
@@ -473,3 +517,4 @@ void s12z_events_free(struct s12z_events *e)
 bool s12z_events_active(const struct s12z_events *e) { return e->active; }
 const struct s12z_events_totals *s12z_events_totals(const struct s12z_events *e) { return &e->totals; }
 struct s12z_flow *s12z_events_flow(struct s12z_events *e) { return e->flow; }
+const struct s12z_time *s12z_events_time(const struct s12z_events *e) { return &e->time; }

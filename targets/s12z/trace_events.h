@@ -16,6 +16,7 @@
 #include "targets/s12z/settings.h"
 #include "targets/s12z/trace_flow.h"
 #include "targets/s12z/trace_line.h"
+#include "targets/s12z/trace_time.h"
 #include "targets/target.h"
 
 /* What C1 and C2 can be: rows of s12z_counter_events. */
@@ -55,12 +56,21 @@ struct s12z_events;
 int s12z_events_new(const struct s12z_events_config *cfg, struct s12z_events **out, struct err *err);
 void s12z_events_free(struct s12z_events *e); /* NULL is fine */
 
+/* When a line's sending began on the pins; zero where lines do not come over them. */
+struct s12z_arrival {
+    uint64_t tick;
+    double bus_ticks; /* of these ticks, in a bus clock; 0: not known */
+    bool prompt;      /* nothing was being sent before it: it was made then */
+};
+
 /* s12z_events_line - the next line
  * raw    as s12z_line_decode() took it
  * l      its meaning
+ * at     NULL: not known
  * at_ns  when it was received, for event.host_ns
  * Returns 0, also when it does not fit the program: that becomes an EVENT_LOST and is counted; or -ERR_NOMEM. */
-int s12z_events_line(struct s12z_events *e, uint64_t raw, const struct s12z_line *l, uint64_t at_ns, struct err *err);
+int s12z_events_line(struct s12z_events *e, uint64_t raw, const struct s12z_line *l, const struct s12z_arrival *at, uint64_t at_ns,
+                     struct err *err);
 
 /* s12z_events_gap - lines are missing here
  * lines   about how many; the event says it is no exact number
@@ -76,7 +86,8 @@ int s12z_events_stopped(struct s12z_events *e, uint32_t pc, struct err *err);
 /* s12z_events_counts - puts the changes of blocks and branches since the last time into the queue. Done by itself at every stop. */
 int s12z_events_counts(struct s12z_events *e, struct err *err);
 
-/* s12z_events_end - no more lines: counts, and EVENT_STOP if still active. */
+/* s12z_events_end - no more lines: counts, EVENT_STOP if still active, and EVENT_RATEs if C1 is bus cycles. Those also come at the beginning
+ * and each time there are twice as many measurements. */
 int s12z_events_end(struct s12z_events *e, struct err *err);
 
 /* s12z_events_take - moves up to cap events out, oldest first; returns how many. */
@@ -86,6 +97,7 @@ size_t s12z_events_waiting(const struct s12z_events *e);
 bool s12z_events_active(const struct s12z_events *e);
 const struct s12z_events_totals *s12z_events_totals(const struct s12z_events *e);
 struct s12z_flow *s12z_events_flow(struct s12z_events *e); /* borrowed */
+const struct s12z_time *s12z_events_time(const struct s12z_events *e); /* borrowed: what C1 is worth */
 
 /* s12z_events_culprits - who filled the buffer: functions by how many of the 64 lines before each overflow their returns (and other
  * indirect jumps) made, most first; up to cap. low is the function's start, or the instruction's address where the image names none.

@@ -58,6 +58,7 @@ struct node_info {
     bool watched;                 /* its start is */
     bool fixed;                   /* END_JUMP, END_CALL: by a setting only, the operand is the target */
     uint8_t leaves;               /* END_BRANCH: bit 0 falling through, bit 1 taken it goes to another function */
+    uint8_t waits;                /* WAIs and STOPs inside */
     uint64_t weight;              /* as in weight[] */
     uint64_t count[2];            /* folded: [1] taken; other ends use [0] */
     uint64_t entered;             /* by other ways than a branch bit */
@@ -306,12 +307,13 @@ static int walk_path(struct s12z_flow *f, struct node_info *n, uint64_t *weight)
         }
         uint32_t behind = (pc + i.length) & ADDRESS;
         unsigned trap = follow_silent_trap(f, &i);
+        n->waits = (uint8_t)MIN(n->waits + (i.op == S12Z_OP_WAI || i.op == S12Z_OP_STOP), UINT8_MAX);
         enum end end = end_of(f, &i);
         *weight += (uint64_t)1 << 32 | (s12z_cycles(&i) + (trap ? S12Z_EXCEPTION_CYCLES : 0));
         if (end != END_LOOP) {
             *n = (struct node_info){ .start = n->start, .end_pc = pc, .fall = behind, .target = i.target, .segment = n->segment,
                                      .nsegments = n->nsegments, .call = n->call, .ncalls = n->ncalls, .end = end, .op = i.op, .watched = n->watched,
-                                     .fixed = i.flow == S12Z_FLOW_JUMP || i.flow == S12Z_FLOW_CALL };
+                                     .waits = n->waits, .fixed = i.flow == S12Z_FLOW_JUMP || i.flow == S12Z_FLOW_CALL };
             n->leaves = leaves(f, n);
             if (end == END_CALL && add_call(f, (struct inner){ .pc = pc, .back = behind, .kind = EVENT_CALL }) < 0)
                 return -ERR_NOMEM;
@@ -364,7 +366,7 @@ static int node_at(struct s12z_flow *f, uint32_t pc, uint32_t *out)
         if (new_node(f, pc, &number) < 0)
             return -ERR_NOMEM;
         const struct node_info *n = &f->info[number];
-        number |= n->ncalls || n->watched || n->leaves || n->end != END_BRANCH ? SLOW : 0;
+        number |= n->ncalls || n->watched || n->leaves || n->waits || n->end != END_BRANCH ? SLOW : 0;
         (*p)->node[pc % PAGE] = ++number;
     }
     *out = number - 1;
@@ -441,6 +443,7 @@ static void run_through(struct s12z_flow *f, const struct node_info *n, uint64_t
         emit(f, c->kind, c->pc, true, c->target, true, c->vector);
     }
     add_weight(f, weight - done);
+    f->totals.waits += n->waits;
 }
 
 static int refuse(struct s12z_flow *f, const char *why, struct err *err)
@@ -1063,6 +1066,61 @@ int s12z_flow_changes(struct s12z_flow *f, int (*block)(void *ctx, uint32_t low,
             ret = branch(ctx, n->end_pc, d[1], d[0]);
     }
     return ret;
+}
+
+/* ---- time ---- */
+
+/* The node at `from`, or one behind watched addresses, never ends by itself. */
+static bool goes_round(const struct s12z_flow *f, uint32_t from)
+{
+    const struct page *p = f->page[(from & ADDRESS) >> PAGE_BITS];
+    uint32_t at = p && p->node[from % PAGE] ? (p->node[from % PAGE] - 1) & ~SLOW : UNKNOWN;
+    for (unsigned k = 0; k <= MAX_WATCHES && at != UNKNOWN && f->info[at].end == END_SPLIT; k++)
+        at = f->ways[at].next[0] == UNKNOWN ? UNKNOWN : f->ways[at].next[0] & ~SLOW;
+    return at != UNKNOWN && f->info[at].end == END_LOOP;
+}
+
+int s12z_flow_part(const struct s12z_flow *f, uint32_t from, uint32_t to, struct s12z_flow_piece *out, unsigned cap)
+{
+    struct s12z_insn i;
+    unsigned n = 1;
+    if (!cap || goes_round(f, from))
+        return -1;
+    out[0] = (struct s12z_flow_piece){ from, 0 };
+    for (unsigned steps = 0; from != to; steps++) {
+        if (steps == MAX_PATH || !decode(f, from, &i) || i.op == S12Z_OP_WAI || i.op == S12Z_OP_STOP)
+            return -1;
+        unsigned trap = follow_silent_trap(f, &i);
+        if (end_of(f, &i) != END_LOOP)
+            return -1;
+        out[n - 1].core_cycles += s12z_cycles(&i) + (trap ? S12Z_EXCEPTION_CYCLES : 0);
+        uint32_t next = i.flow == S12Z_FLOW_JUMP || i.flow == S12Z_FLOW_CALL ? i.target : (from + i.length) & ADDRESS;
+        bool another = i.flow == S12Z_FLOW_CALL || trap || to_another_function(f, from, next);
+        if (another && n == cap)
+            return -1;
+        if (another)
+            out[n++] = (struct s12z_flow_piece){ next, 0 };
+        from = next;
+    }
+    return (int)n;
+}
+
+void s12z_flow_cycles(const struct s12z_flow *f, void (*cb)(void *ctx, uint32_t pc, uint64_t core_cycles), void *ctx)
+{
+    for (size_t k = 0; k < f->nnodes; k++) {
+        const struct node_info *n = &f->info[k];
+        uint64_t not_taken = n->count[0] + n->skipped[0] + f->times[k].by[0], taken = n->count[1] + n->skipped[1] + f->times[k].by[1];
+        uint64_t done = 0, times = not_taken + taken;
+        uint32_t pc = n->start;
+        for (uint32_t c = 0; times && c < n->ncalls; c++) {
+            uint64_t weight = f->calls[n->call + c].weight & 0xFFFFFFFF;
+            cb(ctx, pc, times * (weight - done));
+            done = weight;
+            pc = f->calls[n->call + c].target;
+        }
+        if (times)
+            cb(ctx, pc, times * ((n->weight & 0xFFFFFFFF) - done) + taken * S12Z_TAKEN_CYCLES);
+    }
 }
 
 /* ---- life ---- */

@@ -31,6 +31,7 @@ struct s12z_flow_totals {
     uint32_t first_unpaired; /* address of the first such instruction */
     uint64_t resyncs;        /* lines that did not fit the image: something was lost before them */
     uint64_t adrift;         /* times the position was lost at a branch that by a setting leaves no bit, until the next address */
+    uint64_t waits;          /* WAI and STOP: time passed there that no instruction took */
     uint64_t cut;            /* nodes left unfinished where a session ended: their counts are uncertain by one each */
 };
 
@@ -97,6 +98,18 @@ int s12z_flow_branches(struct s12z_flow *f, int (*cb)(void *ctx, uint32_t pc, ui
  * that was entered, its address range from where it closes on, and how many times it was entered: it ran that often at least, and
  * what blocks say of it is short by as much as the program waited. Two ways in give two calls. Returns as s12z_flow_blocks(). */
 int s12z_flow_loops(const struct s12z_flow *f, int (*cb)(void *ctx, uint32_t low, uint32_t high, uint64_t entered), void *ctx);
+
+/* s12z_flow_part - what of the straight run that begins at `from` was executed when it stands at `to`: an interrupt came there
+ * from   entry of a node
+ * out    pieces in order: a new one begins where another function may. Core cycles by the table.
+ * Returns how many; -1 where that cannot be told: it leads elsewhere, waits (WAI, STOP) or goes round without a traced instruction, or has more
+ * than cap pieces. Decodes: not for each line. */
+struct s12z_flow_piece { uint32_t pc; uint32_t core_cycles; };
+int s12z_flow_part(const struct s12z_flow *f, uint32_t from, uint32_t to, struct s12z_flow_piece *out, unsigned cap);
+
+/* s12z_flow_cycles - core cycles by the table of all that was completed, times without counting too, in no order; pc: where the piece begins, at
+ * a node's entry or where another function may begin inside. Exceptions' own are not in it. No more than a walk over the nodes. */
+void s12z_flow_cycles(const struct s12z_flow *f, void (*cb)(void *ctx, uint32_t pc, uint64_t core_cycles), void *ctx);
 
 /* s12z_flow_changes - what was counted since the last call of it, in no order. Blocks may overlap here and come more than once: the
  * counts of an address add up, and every low and high is the beginning of a block. Cheap: no more than a walk over the nodes. Returns 0 or

@@ -86,7 +86,7 @@ static int give_bad(struct s12z_stream *s, unsigned at, uint32_t bytes, const ch
 
 static int give_line(struct s12z_stream *s, unsigned at, unsigned bytes, uint64_t raw, const struct s12z_line *l)
 {
-    struct s12z_item item = { .kind = S12Z_ITEM_LINE, .prompt = s->after_gap, .offset = s->offset + at, .tick = s->tick[at],
+    struct s12z_item item = { .kind = S12Z_ITEM_LINE, .prompt = s->after_gap, .offset = s->offset + at, .tick = s->tick[at], .bus_ticks = s->bus_ticks,
                               .bytes = bytes, .raw = raw, .line = *l };
     s->after_gap = false;
     return give(s, &item);

@@ -31,6 +31,7 @@ struct s12z_item {
     bool prompt;           /* sending began after an idle time, so tick is when the line was made */
     uint64_t offset;       /* of the first byte, since s12z_stream_init() */
     uint64_t tick;         /* given with that byte */
+    double bus_ticks;      /* ticks in a bus clock, as the stream knows when it gives the item; 0 unknown */
     uint32_t bytes;
     uint64_t raw;          /* as s12z_line_decode() takes it */
     struct s12z_line line; /* decoded with the settings */
@@ -56,6 +57,7 @@ struct s12z_stream {
     unsigned used;
     uint8_t buf[S12Z_STREAM_ROOM];
     uint64_t tick[S12Z_STREAM_ROOM];
+    double bus_ticks;        /* set by who feeds ticks; 0 unknown */
     uint64_t offset;         /* of buf[0] */
     uint64_t lines, bad, bad_bytes; /* items given */
 };

@@ -51,7 +51,7 @@ static struct s12z_events_totals replay(struct live_run *r, const struct lines *
     for (size_t k = from; k < l->n; k++) {
         struct s12z_line line;
         assert_int_equal(s12z_line_decode(l->raw[k], &settings, &line, NULL), 0);
-        assert_int_equal(s12z_events_line(e, l->raw[k], &line, 0, NULL), 0);
+        assert_int_equal(s12z_events_line(e, l->raw[k], &line, NULL, 0, NULL), 0);
         take_all(r, e);
     }
     assert_int_equal(s12z_events_end(e, NULL), 0);

@@ -12,7 +12,6 @@
 #include "targets/s12z/trace_flow.h"
 #include "targets/s12z/trace_line.h"
 #include "targets/s12z/trace_stream.h"
-#include "targets/s12z/trace_time.h"
 #include "tests/s12z/synth.h"
 #include "tests/s12z/wire.h"
 
@@ -535,26 +534,6 @@ static void loops__a_wait_loop_left_by_interrupts__its_range_and_how_often_at_le
     s12z_flow_free(f);
 }
 
-/* Stretches of 100 and 200 estimated bus cycles that took 110 and 260; a wait; one from an unknown place, which does not count. */
-static void time__stamps_against_estimates__factor_spread_and_waits(void **state)
-{
-    static const struct { uint8_t format; uint16_t stamp; uint64_t core; bool placed; } lines[] = {
-        { S12Z_PTS, 0, 0, true }, { S12Z_PTVB, 110, 200, true }, { S12Z_PTIB, 0, 300, true }, { S12Z_PTVB, 260, 700, true },
-        { S12Z_PTVB, 5000, 720, true }, { S12Z_PTIB, 0, 900, false }, { S12Z_PTVB, 999, 1000, true } };
-    struct s12z_time t = { 0 };
-    double factor = 0, spread = 0;
-    (void)state;
-    for (size_t k = 0; k < ARRAY_LEN(lines); k++) {
-        struct s12z_line l = { .format = lines[k].format, .stamp = lines[k].stamp };
-        assert_false(k < 3 && s12z_time_factor(&t, &factor, &spread));
-        s12z_time_line(&t, &l, lines[k].core, lines[k].placed);
-    }
-    assert_true(s12z_time_factor(&t, &factor, &spread));
-    assert_true(t.stretches == 2 && t.measured == 370 && t.estimated == 300 && t.waited == 4990);
-    assert_true(factor > 1.233 && factor < 1.234); /* 370 / 300 */
-    assert_true(spread > 0.094 && spread < 0.095); /* ratios 1.1 and 1.3, weighted 1 to 2 */
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -565,7 +544,6 @@ int main(void)
         cmocka_unit_test(line__each_situation__calls_counts_and_complaints),
         cmocka_unit_test(gap__that_no_line_betrays__shows_in_returns),
         cmocka_unit_test(jumps__from_function_to_function__each_told_once),
-        cmocka_unit_test(time__stamps_against_estimates__factor_spread_and_waits),
         cmocka_unit_test(loops__a_wait_loop_left_by_interrupts__its_range_and_how_often_at_least),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -144,7 +144,7 @@ static bool decode(struct s12z_cpu *c, uint32_t pc, struct cpu_insn *u)
     }
     u->pc = pc;
     u->next = (pc + u->i.length) & ADDRESS;
-    u->cycles = s12z_cycles(&u->i);
+    u->cycles = c->cost ? c->cost(&u->i, pc) : s12z_cycles(&u->i);
     u->fn = cpu_handler(&u->i);
     return true;
 }

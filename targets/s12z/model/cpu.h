@@ -56,6 +56,9 @@ struct s12z_cpu {
     enum mmc_access fault_access;
     enum bus_result fault_why;
 
+    /* What instructions cost instead of s12z_cycles(), for a part that is not as the table has it (wait states, other figures); NULL: as the
+     * table. Asked when an instruction is decoded: cpu_forget() what was before. */
+    unsigned (*cost)(const struct s12z_insn *i, uint32_t pc);
     struct s12z_bus *bus;
     struct s12z_board *board;
     struct cpu_page *page[BUS_PAGES]; /* decoded code; allocated when first executed */
