@@ -11,6 +11,7 @@
 #include "profiler/arena.h"
 #include "profiler/blocks.h"
 #include "profiler/calltree.h"
+#include "profiler/rates.h"
 #include "profiler/sampling.h"
 #include "profiler/symbols.h"
 
@@ -45,6 +46,8 @@ struct profile_function {
     uint16_t cache_line;   /* (low >> 5) & 255, or PROFILE_NOT_CACHED */
     uint8_t description;   /* enum profile_description */
     bool doubtful, tagged;
+    uint64_t c1_spread;    /* estimated C1: with 95 % probability the true one is within +- this; 0 unknown */
+    uint64_t c1_children_spread; /* the same of c1_children, at most */
     uint64_t steps, doubts; /* measurements it is the sum of, and how many of them are doubtful; 0, 0 unknown */
 };
 
@@ -75,6 +78,14 @@ struct profile_counter {
     const char *unit; /* "cycles" or "count" */
 };
 
+/* What counter 1 rests on where it is estimated. */
+struct profile_estimate {
+    bool is;
+    uint64_t measurements; /* it was corrected by; 0: none, spreads are unknown */
+    unsigned sources;      /* enum event_source */
+    double factor;         /* corrected by estimated, over all */
+};
+
 /* About the run. profile_build() copies the strings; NULL where not known. */
 struct profile_info {
     const char *target, *probe, *elf;
@@ -92,6 +103,7 @@ struct profile_info {
     uint64_t gap_c1;        /* counter 1 steps during which events were lost */
     uint64_t passes;        /* start/stop pairs completed */
     uint32_t nesting;       /* most handlers open at once */
+    struct profile_estimate estimate;
     struct profile_sampling sampling; /* of a statistical profile; zero if read from a .prf */
     bool icache_enabled;    /* of the target, when profiled */
     bool cache_by_address;  /* profile_build(): cache lines by the SH-4 address map; false: nothing is cached */
@@ -126,6 +138,10 @@ int profile_build(const struct calltree *t, const struct symbols *syms, const st
 
 /* profile_take_blocks - adds exact counts of blocks and branches; 0 or -ERR_NOMEM. */
 int profile_take_blocks(struct profile *p, const struct blocks *b, struct err *err);
+
+/* profile_take_rates - counter 1 is an estimate: corrects it by function, in functions, tree, handlers and totals alike, and fills the spreads.
+ * Nothing happens unless r->given. What was lost in gaps was measured and stays. Returns 0 or -ERR_NOMEM. */
+int profile_take_rates(struct profile *p, const struct rates *r, struct err *err);
 
 /* profile_function_at - index of the function that holds addr, or nfunctions. */
 size_t profile_function_at(const struct profile *p, uint64_t addr);

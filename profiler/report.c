@@ -99,6 +99,29 @@ static void interval_cell(const struct profile *p, const struct profile_function
     line_cell(l, text, PERCENT_COLUMNS);
 }
 
+/* Half the width of the interval that holds the true C1 with 95 % probability, in percent of it. */
+static void spread_cell(const struct profile_function *f, struct report_line *l)
+{
+    char text[16] = "-";
+    double percent = f->c1 ? 100 * (double)f->c1_spread / (double)f->c1 : 0;
+    if (f->c1 && percent < 999)
+        snprintf(text, sizeof text, percent < 9.95 ? "%.1f" : "%.0f", percent);
+    else if (f->c1)
+        snprintf(text, sizeof text, ">999");
+    line_cell(l, text, PERCENT_COLUMNS);
+}
+
+static bool shows_spread(const struct profile *p) { return p->type == PROFILE_TRACE && p->info.estimate.measurements; }
+
+/* Parts without a cache have no such column where a spread needs the room. */
+static bool shows_cache(const struct profile *p)
+{
+    bool any = !shows_spread(p);
+    for (size_t i = 0; i < p->nfunctions && !any; i++)
+        any = p->functions[i].cache_line != PROFILE_NOT_CACHED;
+    return any;
+}
+
 /* "?%": never 0.0 for what is marked. */
 static void doubt_cell(const struct profile_function *f, struct report_line *l)
 {
@@ -118,13 +141,16 @@ static void head(const struct profile *p, bool doubt, struct report_line *l, con
     if (report_has_counter(p, 0)) {
         line_cell(l, "C1", COUNT_COLUMNS);
         line_cell(l, "C1%", PERCENT_COLUMNS);
+        if (shows_spread(p))
+            line_cell(l, "+-%", PERCENT_COLUMNS);
         line_cell(l, "C1+ch", COUNT_COLUMNS);
     }
     if (report_has_counter(p, 1)) {
         line_cell(l, "C2", COUNT_COLUMNS);
         line_cell(l, "C2+ch", COUNT_COLUMNS);
     }
-    line_cell(l, "cache", CACHE_COLUMNS);
+    if (shows_cache(p))
+        line_cell(l, "cache", CACHE_COLUMNS);
     if (doubt)
         line_cell(l, "?%", DOUBT_COLUMNS);
     line_add(l, "  function");
@@ -141,6 +167,8 @@ static void cells(const struct profile *p, const struct profile_function *f, str
     if (report_has_counter(p, 0)) {
         line_number(l, f->c1, COUNT_COLUMNS);
         line_percent(l, f->c1, p->total_c1, PERCENT_COLUMNS);
+        if (shows_spread(p))
+            spread_cell(f, l);
         line_number(l, f->c1_children, COUNT_COLUMNS);
     }
     if (report_has_counter(p, 1)) {
@@ -149,7 +177,8 @@ static void cells(const struct profile *p, const struct profile_function *f, str
     }
     if (f->cache_line != PROFILE_NOT_CACHED)
         snprintf(line, sizeof line, "%u", f->cache_line);
-    line_cell(l, line, CACHE_COLUMNS);
+    if (shows_cache(p))
+        line_cell(l, line, CACHE_COLUMNS);
 }
 
 static void row(const struct profile *p, const struct report_options *o, const struct profile_function *f, bool doubt,
@@ -338,6 +367,22 @@ static void coverage(const struct profile *p, const struct text_sink *out)
         sink_printf(out, "          ? marks what may in part belong to a neighbour; ?%% is how much of it at most\n");
 }
 
+/* What C1 rests on, where it is no count. */
+static void estimate(const struct profile *p, const struct text_sink *out)
+{
+    const struct profile_estimate *e = &p->info.estimate;
+    const char *by = e->sources == EVENT_BY_STAMPS ? "time stamps" : e->sources == EVENT_BY_ARRIVALS ? "arrival times" : "time stamps and arrival times";
+    char a[32];
+    if (!e->is || p->type != PROFILE_TRACE)
+        return;
+    if (!e->measurements) {
+        sink_printf(out, "estimate  C1 is by a table of cycles alone: nothing told how long it took\n");
+        return;
+    }
+    sink_printf(out, "estimate  C1 is by a table of cycles, corrected (x%.2f) by %s %s;\n", e->factor, grouped(e->measurements, a), by);
+    sink_printf(out, "          with 95 %% probability the true C1 is within +- percent of it\n");
+}
+
 static void duration(const struct profile *p, const struct text_sink *out)
 {
     const struct profile_info *i = &p->info;
@@ -380,6 +425,7 @@ static void note(const char *text, unsigned width, const struct text_sink *out)
 void report_summary(const struct profile *p, const struct report_options *o, const struct text_sink *out)
 {
     totals(p, out);
+    estimate(p, out);
     coverage(p, out);
     duration(p, out);
     if (p->info.note)

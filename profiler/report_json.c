@@ -213,6 +213,29 @@ static void sampling(struct json_writer *j, const struct profile_sampling *s)
     json_write_end(j);
 }
 
+static void spread(struct json_writer *j, const char *key, const struct profile *p, uint64_t value)
+{
+    json_write_key(j, key);
+    if (p->info.estimate.measurements)
+        json_write_uint(j, value);
+    else
+        json_write_null(j);
+}
+
+/* What counter 1 rests on, where it is estimated; its unit's spreads hold with that confidence. */
+static void estimate(struct json_writer *j, const struct profile_estimate *e)
+{
+    json_write_key(j, "estimate");
+    json_write_object(j, true);
+    member_string(j, "counter", "c1");
+    member_uint(j, "measurements", e->measurements);
+    member_bool(j, "by_stamps", e->sources & EVENT_BY_STAMPS);
+    member_bool(j, "by_arrivals", e->sources & EVENT_BY_ARRIVALS);
+    member_real(j, "factor", e->factor);
+    member_real(j, "confidence", 0.95);
+    json_write_end(j);
+}
+
 static void function(struct json_writer *j, const struct profile *p, const struct profile_function *f)
 {
     static const char *const descriptions[] = { "unknown", "function", "vector", "exception-100", "exception-400",
@@ -234,6 +257,10 @@ static void function(struct json_writer *j, const struct profile *p, const struc
     member_uint(j, "hits", f->hits);
     member_uint(j, "c1", f->c1);
     member_uint(j, "c1_children", f->c1_children);
+    if (p->info.estimate.is) {
+        spread(j, "c1_spread", p, f->c1_spread);
+        spread(j, "c1_children_spread", p, f->c1_children_spread);
+    }
     member_uint(j, "c2", f->c2);
     member_uint(j, "c2_children", f->c2_children);
     member_bool(j, "doubtful", f->doubtful);
@@ -281,6 +308,8 @@ void report_json(const struct profile *p, const struct text_sink *out)
     run(&j, p);
     if (p->info.sampling.rate_asked)
         sampling(&j, &p->info.sampling);
+    if (p->info.estimate.is)
+        estimate(&j, &p->info.estimate);
     json_write_key(&j, "functions");
     json_write_array(&j, false);
     for (size_t i = 0; i < p->nfunctions; i++)

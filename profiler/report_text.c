@@ -36,8 +36,10 @@ void report_legend(const struct profile *p, const struct text_sink *out)
         const struct profile_counter *c = &p->info.counter[i];
         if (!report_has_counter(p, i) || !c->name)
             continue;
-        const char *unit = report_unit(c);
-        sink_printf(out, *unit ? "%sC%d %s (%s)" : "%sC%d %s", any ? ", " : "", i + 1, c->name, unit);
+        const char *unit = report_unit(c), *estimate = i == 0 && p->info.estimate.is ? "estimate" : "";
+        sink_printf(out, "%sC%d %s", any ? ", " : "", i + 1, c->name);
+        if (*unit || *estimate)
+            sink_printf(out, " (%s%s%s)", unit, *unit && *estimate ? ", " : "", estimate);
         any = true;
     }
     if (any)

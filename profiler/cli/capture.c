@@ -41,6 +41,9 @@ int capture_feed(struct capture *c, struct event *events, size_t n, struct err *
         case EVENT_BLOCK: case EVENT_BRANCH: /* sums so far: those of the last pass come before its end */
             counted = c->filter.done || counted < 0 ? counted : blocks_add(&c->blocks, &events[i]);
             break;
+        case EVENT_RATE: /* the last set is the best, for all passes */
+            counted = counted < 0 ? counted : rates_add(&c->rates, &events[i]);
+            break;
         case EVENT_LINE:
             if (c->line)
                 c->line(c->line_ctx, events[i].c1);
@@ -51,7 +54,7 @@ int capture_feed(struct capture *c, struct event *events, size_t n, struct err *
         }
     }
     calltree_feed(c->tree, events, kept);
-    return ret < 0 || counted == 0 ? ret : err_set(err, (enum err_code)-counted, "close other programs", "block counts: out of memory");
+    return ret < 0 || counted == 0 ? ret : err_set(err, (enum err_code)-counted, "close other programs", "counts: out of memory");
 }
 
 bool capture_done(const struct capture *c) { return c->filter.done; }
@@ -69,11 +72,17 @@ int capture_profile(const struct capture *c, const struct profile_info *info, st
                     struct err *err)
 {
     int ret = profile_build(c->tree, c->symbols, info, out, err);
-    if (ret == 0 && c->sampling.sum.rate_asked) { /* statistical even if nothing was met */
+    if (ret < 0)
+        return ret;
+    if (c->sampling.sum.rate_asked) { /* statistical even if nothing was met */
         (*out)->type = PROFILE_STATISTICAL;
         (*out)->info.sampling = sampling_result(&c->sampling);
     }
-    if (ret == 0 && c->blocks.used && (ret = profile_take_blocks(*out, &c->blocks, err)) < 0) {
+    if (c->blocks.used)
+        ret = profile_take_blocks(*out, &c->blocks, err);
+    if (ret == 0)
+        ret = profile_take_rates(*out, &c->rates, err);
+    if (ret < 0) {
         profile_free(*out);
         *out = NULL;
     }
@@ -84,6 +93,7 @@ void capture_close(struct capture *c)
 {
     calltree_free(c->tree);
     blocks_fini(&c->blocks);
+    rates_fini(&c->rates);
     if (c->recording)
         recording_finish(c->recording, &(struct recording_end){ .events = c->seen }, NULL);
     *c = (struct capture){ 0 };

@@ -6,6 +6,7 @@
 #include "profiler/calltree.h"
 #include "profiler/filter.h"
 #include "profiler/profile.h"
+#include "profiler/rates.h"
 #include "profiler/recording.h"
 #include "profiler/symbols.h"
 
@@ -18,6 +19,7 @@ struct capture {
     void (*line)(void *ctx, uint64_t raw); /* each EVENT_LINE, NULL: nobody cares; set after capture_open() */
     void *line_ctx;
     struct blocks blocks;               /* exact counts, where the target has them; not those after the last pass */
+    struct rates rates;                 /* of an estimated counter 1; the last set, whenever it came */
     struct sampling sampling;           /* of a statistical profile */
     uint64_t seen;                      /* events fed */
 };

@@ -159,6 +159,15 @@ class S12zLive(unittest.TestCase):
         r = run(["decode", file, "--format", "lines", "--elf", os.path.join(MOTOR, "motor.elf"), "--json"], probe=None)
         self.assertEqual((r.returncode, r.stderr), (0, ""))
         a, b = json.loads(live.stdout), json.loads(r.stdout)
+        self.assertTrue(a["estimate"]["by_arrivals"])  # which a file of lines does not have: C1 may differ a little
+        self.assertFalse(b["estimate"]["by_arrivals"])
+        self.assertAlmostEqual(a["totals"]["c1"], b["totals"]["c1"], delta=b["totals"]["c1"] / 50)
+        for d in a, b:
+            for key in ("functions", "tree", "handlers"):
+                for row in d[key]:
+                    for c1 in [k for k in row if "c1" in k]:
+                        del row[c1]
+            del d["totals"]["c1"]
         for key in ("functions", "tree", "handlers", "blocks", "branches", "totals", "counters", "coverage"):
             self.assertEqual(a[key], b[key], key)
         self.assertEqual(a["time"]["target_cycles"], b["time"]["target_cycles"])

@@ -7,6 +7,7 @@
 
 #include "profiler/blocks.h"
 #include "profiler/calltree.h"
+#include "profiler/rates.h"
 #include "targets/s12z/isa.h"
 #include "targets/s12z/model/board_priv.h"
 #include "targets/s12z/s12z_priv.h"
@@ -22,6 +23,7 @@ struct live_run {
     struct image_section section;
     struct image_function functions[GEN_MAX_FUNCTIONS];
     struct blocks blocks;
+    struct rates rates;
     struct calltree *tree;
     uint64_t kinds[EVENT_NKINDS], lost;
     uint64_t calls_to[GEN_MAX_FUNCTIONS];
@@ -90,6 +92,7 @@ static inline void live_close(struct live_run *r)
     free(r->before);
     calltree_free(r->tree);
     blocks_fini(&r->blocks);
+    rates_fini(&r->rates);
     board_close(r->b);
     gen_program_free(r->p);
     free(r);
@@ -100,7 +103,8 @@ static inline void live_take(struct live_run *r, const struct event *e)
     r->kinds[e->kind]++;
     r->lost += e->kind == EVENT_LOST ? e->amount : 0;
     assert_int_equal(blocks_add(&r->blocks, e), 0);
-    if (e->kind == EVENT_BLOCK || e->kind == EVENT_BRANCH || e->kind == EVENT_LINE)
+    assert_int_equal(rates_add(&r->rates, e), 0);
+    if (e->kind == EVENT_BLOCK || e->kind == EVENT_BRANCH || e->kind == EVENT_LINE || e->kind == EVENT_RATE)
         return;
     if (e->flags & EVENT_HAS_C1) {
         assert_true(e->c1 >= r->c1 && e->c2 >= r->c2);
