@@ -1,6 +1,7 @@
 #include "profiler/cli/parts.h"
 
 #include <elf.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -95,7 +96,7 @@ const struct counter_event *part_counter(const struct part *part, uint16_t code)
 int part_event(const struct part *part, const char *option, const char *text, uint16_t *code, struct err *err)
 {
     struct nearest near = { .wanted = text };
-    char hint[NEAREST_TEXT], *end;
+    char hint[NEAREST_TEXT], list[80], *end;
     unsigned long number = strtoul(text, &end, 0);
     bool is_number = end != text && !*end;
     if (!strcmp(text, "none") || (is_number && number == 0)) {
@@ -109,6 +110,7 @@ int part_event(const struct part *part, const char *option, const char *text, ui
         }
         nearest_offer(&near, e->name);
     }
-    return err_set(err, ERR_USAGE, nearest_text(&near, "`probeprof events` lists them", hint, sizeof hint),
+    snprintf(list, sizeof list, "`probeprof events --target %s` lists them", part->name);
+    return err_set(err, ERR_USAGE, nearest_text(&near, list, hint, sizeof hint),
                    "%s: %s counts no event '%s'", option, part->name, text);
 }

@@ -1,4 +1,5 @@
 /* Flash and EEPROM through the driver and the part's own controller. */
+#include "targets/s12z/model/board_priv.h"
 #include "targets/s12z/s12z_priv.h"
 #include "tests/s12z/target_rig.h"
 
@@ -167,6 +168,25 @@ static void flash__that_does_not_take_it__says_where(void **state)
     board_close(b);
 }
 
+/* A cell that takes a phrase and loses a bit of it: the controller is content, reading back is not. */
+static void flash__that_reads_otherwise__says_where_and_what(void **state)
+{
+    struct view { struct probe probe; struct sim_board *board; };
+    (void)state;
+    struct board *b = start("s12zvml128");
+    struct s12z_board *model = (struct s12z_board *)((struct view *)b->probe)->board;
+    uint8_t data[64];
+    char says_it[80];
+    fill(data, sizeof data, 4);
+    MUST(b, erase(b, FLASH, 512));
+    MUST(b, put(b, FLASH, data, 64));
+    model->flash[FLASH - model->part->flash_start + 17] ^= 4;
+    snprintf(says_it, sizeof says_it, "verify: FE0011 reads %02X, %02X was programmed", data[17] ^ 4, data[17]);
+    says(b, done(b), -ERR_FAULT, says_it);
+    assert_non_null(strstr(b->err.hint, "load again"));
+    board_close(b);
+}
+
 static void clock__after_a_download__is_what_it_was(void **state)
 {
     (void)state;
@@ -283,6 +303,7 @@ int main(void)
         cmocka_unit_test(security_byte__locking__is_refused_unless_told),
         cmocka_unit_test(requests__that_make_no_sense__are_refused),
         cmocka_unit_test(flash__that_does_not_take_it__says_where),
+        cmocka_unit_test(flash__that_reads_otherwise__says_where_and_what),
         cmocka_unit_test(clock__after_a_download__is_what_it_was),
         cmocka_unit_test(download__begun_again__is_the_second_one_only),
         cmocka_unit_test(download__broken_off__is_over_and_told),
