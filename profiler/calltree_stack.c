@@ -12,6 +12,9 @@
  * A return whose target is not known is judged by its stack pointer alone, in the same order; if it is nobody's,
  * the next event tells where it went. On a stack never seen that function has one hit, a doubtful one: its entry
  * was not seen, but it runs.
+ * Targets that do not know the stack pointer (S12Z) are followed by addresses alone: a handler that ends elsewhere than where it began leaves its
+ * stack standing in it, and goes on with one that stands in a handler and was interrupted there: its own if it fits, else of several the
+ * one left longest ago. Should that have been the wrong one, the next return shows it, and the two change places.
  * Stack pointers grow down; only differences are used, in 32-bit arithmetic. */
 #include <stdlib.h>
 #include <string.h>
@@ -326,7 +329,7 @@ static void arrive(struct calltree *t, uint64_t addr, const struct event *e)
         settle(t);
         return;
     }
-    if ((s->depth == 1 && !sp_far(s, e)) || !(e->flags & EVENT_HAS_SP)) {
+    if (s->depth == 1 && !sp_far(s, e)) {
         new_root(t, addr, e);
         return;
     }
@@ -545,11 +548,40 @@ static bool return_elsewhere(struct calltree *t, const struct event *e)
             continue;
         uint32_t i = call_below(s, s->depth - 1);
         const struct frame *f = &s->frames[i];
-        if (!sp_known(f, e) || !call_fits(f, e))
+        if ((!sp_known(f, e) && e->flags & EVENT_HAS_SP) || !call_fits(f, e))
             continue;
         switch_to(t, s);
         note_sp(s, e);
         pop_call(t, i);
+        return true;
+    }
+    return false;
+}
+
+/* The handler that a task left standing is in; 0: none. */
+static uint32_t innermost_handler(const struct stack *s)
+{
+    for (uint32_t i = s->depth; i-- > 1;)
+        if (s->frames[i].kind == FRAME_HANDLER)
+            return i;
+    return 0;
+}
+
+/* Without stack pointers: the task was taken for another one that was left at the same place, and that one stands still in its stead. */
+static bool return_of_another(struct calltree *t, const struct event *e)
+{
+    for (uint32_t k = 0; k < t->nstacks && !(e->flags & EVENT_HAS_SP); k++) {
+        struct stack *s = &t->stacks[k], *mistaken = t->cur;
+        uint32_t i = other_task(t, s) ? innermost_handler(s) : 0, call = i ? call_below(s, i - 1) : 0;
+        if (!i || !call_fits(&s->frames[call], e))
+            continue;
+        struct frame handler = s->frames[i];
+        struct frame *f = push(t, handler.node, FRAME_HANDLER);
+        if (f)
+            *f = handler;
+        switch_to(t, s);
+        mistaken->used = 0; /* it is next */
+        pop_call(t, call);
         return true;
     }
     return false;
@@ -678,7 +710,7 @@ void stack_return(struct calltree *t, const struct event *e)
         note_sp(t->cur, e);
         return;
     }
-    if (!return_outer(t, e, t->cur->depth) && !return_elsewhere(t, e) && !return_by_address(t, e)) {
+    if (!return_outer(t, e, t->cur->depth) && !return_elsewhere(t, e) && !return_of_another(t, e) && !return_by_address(t, e)) {
         bool local = node_contains(&t->nodes[t->node], e->target) && sp_inside(t->cur, t->cur->depth - 1, e);
         if (!local) {
             t->stats.orphan_returns++;
@@ -769,6 +801,45 @@ static bool rte_moved(struct calltree *t, const struct event *e)
     return false;
 }
 
+/* Was this frame's handler entered where it would go back to target? Of interrupts only the function may be known. */
+static bool goes_back_to(const struct calltree *t, const struct stack *s, uint32_t handler, uint64_t target)
+{
+    const struct frame *f = &s->frames[handler];
+    return f->from ? target - f->from <= SLOT_BYTES : tree_same_function(t, s->frames[handler - 1].node, target);
+}
+
+static struct stack *left_standing_at(struct calltree *t, uint64_t target)
+{
+    struct stack *best = NULL;
+    for (uint32_t k = 0; k < t->nstacks; k++) {
+        struct stack *s = &t->stacks[k];
+        uint32_t i = other_task(t, s) ? innermost_handler(s) : 0;
+        if (i && goes_back_to(t, s, i, target) && (!best || s->used < best->used))
+            best = s;
+    }
+    return best;
+}
+
+/* Without stack pointers: the handler ends in another task than it began in. */
+static bool rte_task(struct calltree *t, const struct event *e)
+{
+    struct calltree_range r;
+    uint32_t i = e->flags & EVENT_HAS_SP ? 0 : innermost_handler(t->cur);
+    if (!i || (t->cur->frames[i].from && goes_back_to(t, t->cur, i, e->target)))
+        return false;
+    struct stack *s = left_standing_at(t, e->target);
+    if (s) {
+        switch_to(t, s);
+        close_to(t, innermost_handler(s));
+        return true;
+    }
+    bool begins = t->cfg.resolve && t->cfg.resolve(t->cfg.resolve_ctx, e->target, &r) && r.low == e->target;
+    if (!begins && (goes_back_to(t, t->cur, i, e->target) || frame_of(t, e->target, t->cur->depth, e) >= 0))
+        return false;
+    new_stack_root(t, e->target, e);
+    return true;
+}
+
 /* The innermost handler ends here, unless this RTE turns out to be another's. */
 static void note_duration(struct calltree *t)
 {
@@ -798,7 +869,7 @@ void stack_rte(struct calltree *t, const struct event *e)
             }
         return;
     }
-    if (!rte_to(t, e, true) && !rte_elsewhere(t, e, true) && !rte_to(t, e, false) && !rte_elsewhere(t, e, false) &&
+    if (!rte_to(t, e, true) && !rte_elsewhere(t, e, true) && !rte_task(t, e) && !rte_to(t, e, false) && !rte_elsewhere(t, e, false) &&
         !rte_moved(t, e))
         arrive(t, e->target, e);
     note_sp(t->cur, e);

@@ -102,12 +102,15 @@ static const char *text_of(const struct calltree *t, char *buf, size_t cap)
 }
 
 #define START_MAIN { EVENT_START, MAIN + 8, 0, SP, 0 }
+/* As S12Z has them: no stack pointer, and no place of the interrupted code. */
+#define NO_SP 0, EVENT_HAS_SP
+#define NO_PLACE 0, EVENT_HAS_SP | EVENT_HAS_PC
 #define STOP_AT(pc_, sp_) { EVENT_STOP, pc_, 0, sp_, 1 }
 
 static const struct {
     const char *name;
     const char *tree;
-    struct row rows[14];
+    struct row rows[18];
 } scenarios[] = {
     { "call and return", "MAIN 1 61\nMAIN>F 2 15\n",
       { START_MAIN, { EVENT_CALL, MAIN + 16, F, SP, 10 }, { EVENT_RETURN, F + 8, MAIN + 20, SP, 5 },
@@ -210,6 +213,26 @@ static const struct {
       { START_MAIN, { EVENT_CALL, MAIN + 16, F, SP, 1 }, { EVENT_JUMP, G + 8, G + 16, SP - 400, 2 }, /* F called G, unseen */
         { EVENT_RETURN, G + 20, 0, SP - 400, 4, 0, EVENT_HAS_TARGET }, { EVENT_CALL, F + 30, H, SP - 404, 2 },
         { EVENT_RETURN, H + 8, F + 34, SP - 404, 1 }, { EVENT_RETURN, F + 60, MAIN + 20, SP, 1 }, STOP_AT(MAIN + 24, SP) } },
+    { "tasks by interrupts, without stack pointers", "MAIN 1 9\nMAIN>F 1 9\n!IRQ 3 18\nH 1 5\nH>G 1 15\n",
+      { START_MAIN, { EVENT_CALL, MAIN + 16, F, 0, 1, NO_SP }, { EVENT_INTERRUPT, 0, IRQ, 0, 2, NO_PLACE },
+        { EVENT_RTE, IRQ + 8, H, 0, 3, NO_SP }, { EVENT_CALL, H + 8, G, 0, 4, NO_SP }, { EVENT_INTERRUPT, 0, IRQ, 0, 5, NO_PLACE },
+        { EVENT_RTE, IRQ + 8, F + 0x20, 0, 6, NO_SP }, { EVENT_RETURN, F + 0x80, MAIN + 20, 0, 7, NO_SP },
+        { EVENT_INTERRUPT, 0, IRQ, 0, 8, NO_PLACE }, { EVENT_RTE, IRQ + 8, G + 0x40, 0, 9, NO_SP },
+        { EVENT_RETURN, G + 0x50, H + 12, 0, 10, NO_SP }, { EVENT_STOP, H + 16, 0, 0, 1, NO_SP } } },
+    { "tasks that wait at the same place: the return tells which went on",
+      "MAIN 1 2\nMAIN>G 1 1\n!EXC 4 4\nF 1 5\nF>G 2 3\nH 1 4\nH>G 1 17\n",
+      { START_MAIN, { EVENT_CALL, MAIN + 16, G, 0, 1, NO_SP }, { EVENT_EXCEPTION, G + 8, EXC, 0, 1, NO_SP },
+        { EVENT_RTE, EXC + 8, F, 0, 1, NO_SP }, { EVENT_CALL, F + 16, G, 0, 2, NO_SP }, { EVENT_EXCEPTION, G + 8, EXC, 0, 1, NO_SP },
+        { EVENT_RTE, EXC + 8, H, 0, 1, NO_SP }, { EVENT_CALL, H + 16, G, 0, 4, NO_SP }, { EVENT_EXCEPTION, G + 8, EXC, 0, 1, NO_SP },
+        { EVENT_RTE, EXC + 8, G + 9, 0, 1, NO_SP }, { EVENT_RETURN, G + 12, F + 20, 0, 16, NO_SP },
+        { EVENT_CALL, F + 24, G, 0, 3, NO_SP }, { EVENT_EXCEPTION, G + 8, EXC, 0, 1, NO_SP }, { EVENT_RTE, EXC + 8, G + 9, 0, 1, NO_SP },
+        { EVENT_RETURN, G + 12, MAIN + 20, 0, 1, NO_SP }, { EVENT_STOP, MAIN + 24, 0, 0, 1, NO_SP } } },
+    { "tasks by returns, without stack pointers", "MAIN 1 2\nMAIN>F 1 2\nH 1 1\nH>G 1 5\n",
+      { START_MAIN, { EVENT_CALL, MAIN + 16, F, 0, 1, NO_SP }, { EVENT_RETURN, F + 8, H, 0, 2, NO_SP },
+        { EVENT_CALL, H + 8, G, 0, 1, NO_SP }, { EVENT_RETURN, G + 8, MAIN + 20, 0, 5, NO_SP }, { EVENT_STOP, MAIN + 24, 0, 0, 1, NO_SP } } },
+    { "a software interrupt ends behind itself, without stack pointers", "MAIN 1 2\n!EXC 1 3\n",
+      { START_MAIN, { EVENT_EXCEPTION, MAIN + 16, EXC, 0, 1, NO_SP }, { EVENT_RTE, EXC + 8, MAIN + 17, 0, 3, NO_SP },
+        { EVENT_STOP, MAIN + 24, 0, 0, 1, NO_SP } } },
     { "code without symbols", "MAIN 1 2\nMAIN>UNKNOWN 2 7\n",
       { START_MAIN, { EVENT_CALL, MAIN + 16, UNKNOWN, SP, 1 }, { EVENT_JUMP, UNKNOWN + 4, UNKNOWN + 40, SP, 1 },
         { EVENT_RETURN, UNKNOWN + 48, MAIN + 20, SP, 4 }, { EVENT_CALL, MAIN + 16, UNKNOWN, SP, 0 },
