@@ -41,7 +41,7 @@ struct recording_end {
     uint64_t target_cycles, agent_cycles, host_ns, board_ns, held_ns; /* as in profile_info */
     uint64_t lost;      /* by the target driver's account */
     bool icache_enabled;/* of the target, at the end: a program may enable it after the recording began */
-    char note[192];
+    char note[320]; /* as struct trace_status has it */
 };
 
 /* ---- writing ---- */

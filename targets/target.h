@@ -127,6 +127,8 @@ struct trace_config {
     uint32_t ram_bytes;
 };
 
+enum { TRACE_NOTE = 320 };
+
 struct trace_status {
     bool armed, active;
     uint64_t events, lost, doubtful;
@@ -139,7 +141,7 @@ struct trace_status {
     uint32_t sites, untraced_sites;
     uint32_t ring_bytes, ring_used;
     bool icache_enabled;    /* when events were last fetched; false if the part has none */
-    char note[192];         /* what the user should know: filter patched or not, what is untraced and why */
+    char note[TRACE_NOTE];  /* what the user should know: filter patched or not, what is untraced and why */
 };
 
 struct target_trace_ops {

@@ -661,7 +661,7 @@ static const char *suggest(const struct s12z_trace *tr, char *buf, size_t cap)
     if (s12z_events_range(tr->events, &start, &stop))
         snprintf(buf, cap, "--start 0x%06X --stop 0x%06X leaves them out", start, stop);
     else
-        snprintf(buf, cap, "--start and --stop around what matters help");
+        snprintf(buf, cap, "--start and --stop help");
     return buf;
 }
 
@@ -697,7 +697,7 @@ static void make_note(const struct s12z_trace *tr, char *note, size_t cap)
     if (n < cap && s12z_flow_check(s12z_events_flow(tr->events), &pc))
         n += (size_t)snprintf(note + n, cap - n, "; counts do not add up at %06X", pc);
     if (n < cap && f->unpaired)
-        n += (size_t)snprintf(note + n, cap - n, "; %llu returns went elsewhere than back, first at %06X", (unsigned long long)f->unpaired, f->first_unpaired);
+        n += (size_t)snprintf(note + n, cap - n, "; %llu returns did not go back, first at %06X: tasks, or lines are missing", (unsigned long long)f->unpaired, f->first_unpaired);
     if (n < cap && *tr->plan.text && tr->plan.host_points)
         snprintf(note + n, cap - n, "; %s", tr->plan.text);
 }

@@ -62,7 +62,7 @@ struct sh4_trace {
     uint64_t held_ns;      /* link time the program was held for drains */
     uint32_t ring_used;
     size_t untraced;
-    char note[192];
+    char note[TRACE_NOTE];
 };
 
 /* A drain: the agent is halted in the kernel. Everything in the ring goes to the queue (arm.c calls it too). */
