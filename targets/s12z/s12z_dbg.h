@@ -31,11 +31,12 @@ enum { S12Z_COMPARATORS = 4 };
 #define S12Z_DBGXCTL_FIELDS(F, P) F(P, NDB, 6, 6, "data must differ") F(P, INST, 5, 5, "opcode address") \
     F(P, RW, 3, 3, "1 reads, 0 writes") F(P, RWE, 2, 2, "RW counts") F(P, COMPE, 0, 0, "enabled")
 #define S12Z_BDCCSR_FIELDS(F, P) F(P, ENBDC, 15, 15, "BDC enabled") F(P, BDMACT, 14, 14, "halted in active BDM") \
-    F(P, BDCCIS, 13, 13, "core clocks stay on in STOP") F(P, STEAL, 11, 11, "takes bus cycles at once") F(P, CLKSW, 10, 10, "BDCFCLK in use") \
-    F(P, UNSEC, 9, 9, "not secured") F(P, ERASE, 8, 8, "mass erase under way") F(P, WAIT, 7, 7, "WAI was entered") \
-    F(P, STOP, 6, 6, "STOP was entered") F(P, RAMWF, 5, 5, "RAM write fault (ECC)") F(P, OVRUN, 4, 4, "command overrun") \
-    F(P, NORESP, 3, 3, "no response") F(P, RDINV, 2, 2, "invalid data read") F(P, ILLACC, 1, 1, "illegal access") \
-    F(P, ILLCMD, 0, 0, "illegal command")
+    F(P, BDCCIS, 13, 13, "core clocks stay on in STOP") F(P, STEAL, S12Z_AT_STEAL, S12Z_AT_STEAL, "takes bus cycles at once") \
+    F(P, CLKSW, 10, 10, "BDCFCLK in use") F(P, UNSEC, 9, 9, "not secured") F(P, ERASE, 8, 8, "mass erase under way") \
+    F(P, WAIT, S12Z_AT_WAIT, S12Z_AT_WAIT, "WAI was entered") F(P, STOP, S12Z_AT_STOP, S12Z_AT_STOP, "STOP was entered") \
+    F(P, RAMWF, S12Z_AT_RAMWF, S12Z_AT_RAMWF, "RAM write fault (ECC)") F(P, OVRUN, 4, 4, "command overrun") \
+    F(P, NORESP, 3, 3, "no response") F(P, RDINV, S12Z_AT_RDINV, S12Z_AT_RDINV, "invalid data read") \
+    F(P, ILLACC, S12Z_AT_ILLACC, S12Z_AT_ILLACC, "illegal access") F(P, ILLCMD, S12Z_AT_ILLCMD, S12Z_AT_ILLCMD, "illegal command")
 REG_DEFINE(S12Z_DBGC1);
 REG_DEFINE(S12Z_DBGC2);
 REG_DEFINE(S12Z_DBGTCRH);

@@ -106,11 +106,27 @@ static int show_comparator(struct s12z_target *t, unsigned n, const struct text_
     return 0;
 }
 
+/* Which trace: the range counts in Detail alone. */
+static const char *trace_text(uint8_t tcrh)
+{
+    static const char *const modes[4] = { [S12Z_TRCMOD_NORMAL] = "traces changes of flow (Normal)", [S12Z_TRCMOD_LOOP1] = "traces changes of flow (Loop1)",
+                                          [S12Z_TRCMOD_PURE_PC] = "traces every PC" };
+    static const char *const ranges[4] = { [S12Z_TRANGE_ALL] = "traces accesses (Detail)", [S12Z_TRANGE_TO_D] = "traces accesses up to D (Detail)",
+                                           [S12Z_TRANGE_FROM_C] = "traces accesses from C on (Detail)",
+                                           [S12Z_TRANGE_C_TO_D] = "traces accesses from C to D (Detail)" };
+    const char *mode = modes[REG_GET(tcrh, S12Z_DBGTCRH_TRCMOD)];
+    return mode ? mode : ranges[REG_GET(tcrh, S12Z_DBGTCRH_TRANGE)];
+}
+
 static int cmd_dbg(void *ctx, int argc, char **argv, const struct text_sink *out, struct err *err)
 {
     static const char *const states[] = { "disarmed", "State1", "State2", "State3", "Final State", "?", "?", "?" };
-    static const char *const modes[] = { "separate", "inside their range", "outside their range", "?" };
-    static const char *const aligns[] = { "from arming (End)", "from Final State on (Begin)", "Mid", "?" };
+    static const char *const modes[4] = { [S12Z_RANGE_SEPARATE] = "separate", [S12Z_RANGE_INSIDE] = "inside their range",
+                                          [S12Z_RANGE_OUTSIDE] = "outside their range", "?" };
+    static const char *const aligns[4] = { [S12Z_TALIGN_END] = "from arming (End)", [S12Z_TALIGN_BEGIN] = "from Final State on (Begin)",
+                                           [S12Z_TALIGN_MID] = "Mid", "?" };
+    static const char *const events[4] = { [S12Z_EEVE_ENTRY] = "forces trace entries", [S12Z_EEVE_STATE] = "takes D's place in the sequencer",
+                                           [S12Z_EEVE_GATE] = "gates trace entries" };
     struct s12z_target *t = ctx;
     uint8_t r[12];
     (void)argc;
@@ -127,8 +143,10 @@ static int cmd_dbg(void *ctx, int argc, char **argv, const struct text_sink *out
         if (n != 2 || t->full_dbg)
             ret = show_comparator(t, n, out, err);
     sink_printf(out, "  A and B %s, C and D %s\n", modes[REG_GET(r[1], S12Z_DBGC2_ABCM)], modes[REG_GET(r[1], S12Z_DBGC2_CDCM)]);
+    if (events[REG_GET(r[0], S12Z_DBGC1_EEVE)])
+        sink_printf(out, "  the external event pin %s\n", events[REG_GET(r[0], S12Z_DBGC1_EEVE)]);
     if (REG_GET(h, S12Z_DBGTCRH_TSOURCE))
-        sink_printf(out, "  %s %s%s%s\n", REG_GET(l, S12Z_DBGTCRL_PROFILE) ? "profiles" : "traces", aligns[REG_GET(h, S12Z_DBGTCRH_TALIGN)],
+        sink_printf(out, "  %s %s%s%s\n", REG_GET(l, S12Z_DBGTCRL_PROFILE) ? "profiles" : trace_text(h), aligns[REG_GET(h, S12Z_DBGTCRH_TALIGN)],
                     REG_GET(l, S12Z_DBGTCRL_PDOE) ? ", PDO pins on" : "", REG_GET(s, S12Z_DBGSR_PTACT) ? ", lines are being sent" : "");
     char names[16];
     if (e & 0x0F)

@@ -151,4 +151,20 @@ static inline struct board *board_start(const char *spec, const void *code, size
     return b;
 }
 
+static inline void monitor_sink(void *ctx, const char *text, size_t n) { fwrite(text, 1, n, ctx); }
+
+/* What a monitor command prints; valid until the next. */
+static inline char *monitor_text(struct board *b, int argc, char **argv, int *ret)
+{
+    static char text[2000];
+    FILE *f = fmemopen(text, sizeof text, "w");
+    struct text_sink out = { monitor_sink, f };
+    for (const struct monitor_command *c = b->ops->monitor; c->name; c++)
+        if (!strcmp(c->name, argv[0]))
+            *ret = c->run(b->t, argc, argv, &out, &b->err);
+    fputc(0, f);
+    fclose(f);
+    return text;
+}
+
 #endif

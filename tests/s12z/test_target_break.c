@@ -443,6 +443,31 @@ static void profile__on_a_part_without_trace__is_refused(void **state)
     board_close(b);
 }
 
+/* Each code of settings.h has its words. */
+static void monitor_dbg__each_code_of_a_field__in_words(void **state)
+{
+    static const struct { const char *says; uint8_t c1, c2, tcrh; } rows[] = {
+        { "from arming (End)", 0, 0, 0x40 }, { "from Final State on (Begin)", 0, 0, 0x41 }, { "Mid", 0, 0, 0x42 },
+        { "(Normal)", 0, 0, 0x40 }, { "(Loop1)", 0, 0, 0x44 }, { "traces accesses (Detail)", 0, 0, 0x48 }, { "every PC", 0, 0, 0x4C },
+        { "up to D", 0, 0, 0x58 }, { "from C on", 0, 0, 0x68 }, { "from C to D", 0, 0, 0x78 },
+        { "A and B inside their range, C and D separate", 0, 0x01, 0 }, { "A and B separate, C and D outside their range", 0, 0x08, 0 },
+        { "pin forces trace entries", 0x01, 0, 0 }, { "takes D's place", 0x02, 0, 0 }, { "gates trace entries", 0x03, 0, 0 },
+    };
+    (void)state;
+    struct board *b = start();
+    for (size_t k = 0; k < ARRAY_LEN(rows); k++) {
+        uint8_t regs[3] = { rows[k].c1, rows[k].c2, rows[k].tcrh };
+        char *argv[] = { "dbg" };
+        int ret = -1;
+        set_mem(b, S12Z_DBGC1, regs, sizeof regs);
+        char *text = monitor_text(b, 1, argv, &ret);
+        assert_int_equal(ret, 0);
+        if (!strstr(text, rows[k].says))
+            fail_msg("no \"%s\" in: %s", rows[k].says, text);
+    }
+    board_close(b);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -467,6 +492,7 @@ int main(void)
         cmocka_unit_test(profile__with_start_point__and_breakpoints__exclude_each_other),
         cmocka_unit_test(profile__running__its_module_is_not_touched),
         cmocka_unit_test(profile__on_a_part_without_trace__is_refused),
+        cmocka_unit_test(monitor_dbg__each_code_of_a_field__in_words),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -31,24 +31,6 @@ static void holds(struct board *b, uint32_t addr, const uint8_t *want, size_t n)
     assert_memory_equal(got, want, n);
 }
 
-/* ---- what monitor commands print ---- */
-
-static void sink(void *ctx, const char *text, size_t n) { fwrite(text, 1, n, ctx); }
-
-/* What a monitor command prints. */
-static char *text_of(struct board *b, int argc, char **argv, int *ret)
-{
-    static char text[2000];
-    FILE *f = fmemopen(text, sizeof text, "w");
-    struct text_sink out = { sink, f };
-    for (const struct monitor_command *c = b->ops->monitor; c->name; c++)
-        if (!strcmp(c->name, argv[0]))
-            *ret = c->run(b->t, argc, argv, &out, &b->err);
-    fputc(0, f);
-    fclose(f);
-    return text;
-}
-
 /* ---- downloads ---- */
 
 static void flash__pieces_of_any_size__are_what_was_written(void **state)
@@ -249,9 +231,9 @@ static void download__broken_off__is_over_and_told(void **state)
         MUST(b, erase(b, FLASH, 1024));
         MUST(b, erase(b, LAST_SECTOR, 512));
         MUST(b, put(b, FLASH, data, 700));
-        assert_non_null(strstr(text_of(b, 1, (char *[]){ "flash" }, &ret), "under way"));
+        assert_non_null(strstr(monitor_text(b, 1, (char *[]){ "flash" }, &ret), "under way"));
         MUST(b, rows[k].run(b));
-        const char *text = text_of(b, 1, (char *[]){ "flash" }, &ret);
+        const char *text = monitor_text(b, 1, (char *[]){ "flash" }, &ret);
         assert_non_null(strstr(text, rows[k].by));
         assert_non_null(strstr(text, "3 sectors were given up for it, 696 bytes of them are programmed, nothing is verified; security byte and vectors are as before"));
         if (b->ops->state(b->t) == TARGET_DETACHED)
@@ -266,7 +248,7 @@ static void download__broken_off__is_over_and_told(void **state)
         MUST(b, put(b, FLASH, data, 1024));
         MUST(b, done(b));
         holds(b, FLASH, data, 1024);
-        assert_null(strstr(text_of(b, 1, (char *[]){ "flash" }, &ret), "failed"));
+        assert_null(strstr(monitor_text(b, 1, (char *[]){ "flash" }, &ret), "failed"));
         board_close(b);
     }
 }
@@ -280,12 +262,12 @@ static void unsecure__confirmed__erases_and_opens(void **state)
     int ret = 1;
     says(b, b->ops->attach(b->t, &b->err), -ERR_SECURED, "secured");
     says(b, b->ops->halt(b->t, &b->err), -ERR_SECURED, "secured");
-    assert_non_null(strstr(text_of(b, 1, (char *[]){ "unsecure" }, &ret), "ERASE-EVERYTHING"));
+    assert_non_null(strstr(monitor_text(b, 1, (char *[]){ "unsecure" }, &ret), "ERASE-EVERYTHING"));
     assert_int_equal(ret, 0);
     says(b, b->ops->attach(b->t, &b->err), -ERR_SECURED, "secured"); /* asking did nothing */
-    text_of(b, 2, (char *[]){ "unsecure", "yes" }, &ret);
+    monitor_text(b, 2, (char *[]){ "unsecure", "yes" }, &ret);
     assert_int_equal(ret, -ERR_USAGE);
-    assert_non_null(strstr(text_of(b, 2, (char *[]){ "unsecure", "ERASE-EVERYTHING" }, &ret), "open"));
+    assert_non_null(strstr(monitor_text(b, 2, (char *[]){ "unsecure", "ERASE-EVERYTHING" }, &ret), "open"));
     MUST(b, ret);
     assert_int_equal(b->ops->state(b->t), TARGET_HALTED);
     assert_int_equal(get8(b, SECURITY), 0xFE);
