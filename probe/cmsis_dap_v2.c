@@ -6,7 +6,7 @@
 
 #include "probe/base/util.h"
 
-enum { OUT_MS = 1000, QUIET_MS = 15, DRAIN_READS = 64 };
+enum { QUIET_MS = 15, DRAIN_READS = 64 };
 
 struct bulk_link {
     struct dap_link link;
@@ -71,14 +71,12 @@ static int bulk_send(struct dap_link *l, unsigned slot, struct dap_packet *p, st
     return ret < 0 ? ret : usb_submit(b->usb, out_slot(slot), b->out, p->out + 1, p->len, err);
 }
 
+/* The request first: one that is refused has no answer to wait for. */
 static int bulk_receive(struct dap_link *l, unsigned slot, struct dap_packet *p, unsigned timeout_ms, struct err *err)
 {
     (void)p;
-    int n = usb_wait(of(l)->usb, in_slot(slot), timeout_ms, err);
-    if (n < 0)
-        return n;
-    int ret = usb_wait(of(l)->usb, out_slot(slot), OUT_MS, err);
-    return ret < 0 ? ret : n;
+    int ret = usb_wait(of(l)->usb, out_slot(slot), timeout_ms, err);
+    return ret < 0 ? ret : usb_wait(of(l)->usb, in_slot(slot), timeout_ms, err);
 }
 
 static void bulk_cancel(struct dap_link *l) { usb_cancel_all(of(l)->usb); }
