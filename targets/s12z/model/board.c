@@ -357,16 +357,16 @@ static const struct s12z_part zvml128 = { "s12zvml128", 0x00170000, 0x2FFF, 0x10
 static const struct s12z_part zvmc256 = { "s12zvmc256", 0x00172000, 0x8FFF, 0x1003FF, 0xFC0000, true, true };
 static const struct s12z_part zvl128 = { "s12zvl128", 0x00150000, 0x2FFF, 0x1007FF, 0xFE0000, false, false };
 
-#define CREATE(part)                                                                                                  \
+#define CREATE(part, what)                                                                                            \
     static int create_##part(const char *options, const struct log *log, struct sim_board **out, struct err *err)      \
     {                                                                                                                 \
         return create_part(&s12z_board_##part, &part, options, log, out, err);                                        \
     }                                                                                                                 \
     const struct sim_board_type s12z_board_##part = {                                                                 \
-        .name = "s12" #part, .help = "MC9S12" #part " behind BDC", .create = create_##part, .destroy = destroy,         \
+        .name = "s12" #part, .help = what " behind BDC", .create = create_##part, .destroy = destroy,                   \
         .set_pins = set_pins, .get_pins = get_pins, .advance = advance, .now_ns = now_ns, .bkgd = bkgd,                 \
         .pdo_capture = pdo_capture, .pdo_take = pdo_take, .reopen = board_reopen,                                     \
     }
-CREATE(zvml128);
-CREATE(zvmc256);
-CREATE(zvl128);
+CREATE(zvml128, "MC9S12ZVML128, 8 KB RAM, 128 KB flash, with trace,");
+CREATE(zvmc256, "MC9S12ZVMC256, 32 KB RAM, 256 KB flash, with trace,");
+CREATE(zvl128, "MC9S12ZVL128, 8 KB RAM, 128 KB flash, without trace,");
