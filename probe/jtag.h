@@ -66,6 +66,9 @@ struct jtag_ops {
     /* Largest batch in bits that still gives good latency. A hint for callers with more to say than they
      * need answered at once; larger batches work, too. */
     size_t (*batch_bits)(struct probe *p);
+    /* Of a probe that is one device of several on its chain (jtag_chain.h): how long that device's instruction register is. Scans
+     * then have to be exactly as long as the register they pass. NULL: the device may be alone; longer scans come out delayed. */
+    unsigned (*ir_bits)(struct probe *p);
     /* Totals since open, for "wire use" figures; any pointer may be NULL. */
     void (*stats)(struct probe *p, uint64_t *tck_clocks, uint64_t *transfers, uint64_t *bytes);
 };

@@ -7,6 +7,7 @@
 
 #include "probe/base/nearest.h"
 #include "targets/s12z/s12z.h"
+#include "targets/sh4/regs.h"
 #include "targets/sh4/sh4.h"
 
 static int open_sh4(const struct part *part, struct probe *probe, const struct part_options *opt,
@@ -26,13 +27,13 @@ static int open_s12z(const struct part *part, struct probe *probe, const struct 
 }
 
 enum { EM_OF_S12Z = 249 }; /* EM_S12Z; the C library's elf.h does not have it */
-#define S12Z(name, help) { name, help, s12z_target_ops, EM_OF_S12Z, false, 0xFFFFFF, open_s12z }
+#define S12Z(name, help) { name, help, s12z_target_ops, EM_OF_S12Z, false, 0xFFFFFF, open_s12z, 0 }
 
 const struct part *parts(void)
 {
     static const struct part all[] = {
-        { "sh7750", "SH-4, Hitachi/Renesas SH7750", sh4_target_ops, EM_SH, true, 0x1FFFFFFF, open_sh4 },
-        { "sh7091", "SH-4 of the Dreamcast", sh4_target_ops, EM_SH, true, 0x1FFFFFFF, open_sh4 },
+        { "sh7750", "SH-4, Hitachi/Renesas SH7750", sh4_target_ops, EM_SH, true, 0x1FFFFFFF, open_sh4, SH4_IR_BITS },
+        { "sh7091", "SH-4 of the Dreamcast", sh4_target_ops, EM_SH, true, 0x1FFFFFFF, open_sh4, SH4_IR_BITS },
         /* as s12z_chips(); a test compares */
         S12Z("s12zvml128", "S12Z, MC9S12ZVML128, motor control, with trace"),
         S12Z("s12zvmc256", "S12Z, MC9S12ZVMC256, motor control, with trace"),
@@ -46,7 +47,7 @@ const struct part *parts(void)
         S12Z("s12zvm16", "S12Z, MC9S12ZVM16, without trace"),
         S12Z("s12zvmba64", "S12Z, MC9S12ZVMBA64, without trace"),
         S12Z("s12zvmal32", "S12Z, MC9S12ZVMAL32, without trace"),
-        { NULL, NULL, NULL, 0, false, 0, NULL },
+        { NULL, NULL, NULL, 0, false, 0, NULL, 0 },
     };
     return all;
 }

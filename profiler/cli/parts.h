@@ -22,6 +22,7 @@ struct part {
     /* Opens the driver on an open probe: state DETACHED. The probe stays the caller's. */
     int (*open)(const struct part *part, struct probe *probe, const struct part_options *opt, struct target **out,
                 struct err *err);
+    unsigned ir_bits; /* of its JTAG instruction register; 0: no JTAG */
 };
 
 /* parts - all of them, ends with a NULL name. */

@@ -94,7 +94,8 @@ struct run {
     } begin;
 };
 
-/* run_link - what is done on the open adapter before anything attaches: power, reset, clock. */
+/* run_link - what is done on the open adapter before anything attaches: power, reset, clock, and where on its chain the part stands
+ * (r->probe is then a probe around the adapter's: jtag_chain.h). */
 int run_link(struct run *r, struct err *err);
 void run_link_after(struct run *r); /* what there is to tell once the part has answered */
 

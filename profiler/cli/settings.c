@@ -14,6 +14,7 @@ const struct opt settings_opts[] = {
     { "probe", 'p', "P", "adapter, where there are several: ftdi:SERIAL, sim:sh7750, ... (probeprof list)", SET_PROBE },
     { "target", 0, "T", "part behind the adapter, where the adapter does not imply it: sh7750, sh7091", SET_TARGET },
     { "speed", 0, "HZ", "wire clock: 10M, 500k, or auto: as fast as the wires allow (an S12Z sets its own: --bdc-fast)", SET_SPEED },
+    { "chain", 0, "LIST", "IR lengths of the JTAG chain from TDI to TDO, the part marked: 4,16*,8; only where it cannot be told otherwise", SET_CHAIN },
     { "voltage", 0, "V", "what the target's supply must be, where the adapter measures it: 3.3, 5", SET_VOLTAGE },
     { "reset", 0, NULL, "pulse the board's reset pin before attaching", SET_RESET },
     { "bdc-fast", 0, NULL, "S12Z: BDC on the program's clock instead of 1 MHz: some fifty times faster, unless the program changes it often", SET_BDC_FAST },
@@ -183,6 +184,7 @@ static int apply(struct settings *s, enum setting id, enum origin origin, const 
     case SET_PROBE: return copy(s->probe, sizeof s->probe, "probe", v, err);
     case SET_TARGET: return copy(s->target, sizeof s->target, "target", v, err);
     case SET_SPEED: return set_speed(s, v, err);
+    case SET_CHAIN: return copy(s->chain, sizeof s->chain, "chain", v, err);
     case SET_VOLTAGE: return set_voltage(s, v, err);
     case SET_RESET: return set_bool(&s->reset, "reset", v, err);
     case SET_BDC_FAST: return set_bool(&s->bdc_fast, "bdc-fast", v, err);

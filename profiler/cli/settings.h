@@ -15,7 +15,7 @@
 
 enum origin { ORIGIN_NONE, ORIGIN_CONF, ORIGIN_ENV, ORIGIN_FLAG };
 enum setting {
-    SET_PROBE, SET_TARGET, SET_SPEED, SET_VOLTAGE, SET_RESET, SET_BDC_FAST, SET_PRIVATE, SET_NO_PRIVATE, SET_ELF, SET_LOAD, SET_NO_LOAD, SET_ALLOW_SECURITY, SET_START, SET_STOP, SET_C1, SET_C2,
+    SET_PROBE, SET_TARGET, SET_SPEED, SET_CHAIN, SET_VOLTAGE, SET_RESET, SET_BDC_FAST, SET_PRIVATE, SET_NO_PRIVATE, SET_ELF, SET_LOAD, SET_NO_LOAD, SET_ALLOW_SECURITY, SET_START, SET_STOP, SET_C1, SET_C2,
     SET_RATIO, SET_PASSES, SET_FOR, SET_SAMPLE, SET_RATE, SET_IRQ_FILTER, SET_POLICY, SET_CAPTURE, SET_TRACE_LINES, SET_AGENT_RAM, SET_OUTPUT, SET_RECORD,
     SET_GDB, SET_NO_PROFILE, SET_JSON, SET_TREE, SET_HITS, SET_ALL, SET_SORT, SET_LOG, SET_CONF,
     SET_HELP, SET_COUNT
@@ -29,6 +29,7 @@ struct settings {
     char target[32];    /* "" = what the board or adapter implies */
     unsigned speed_hz;  /* 0 = the adapter's default */
     bool speed_auto;    /* as fast as bits pass unharmed */
+    char chain[128];    /* "" = found by scanning */
     unsigned voltage_mv; /* what the target's supply is to be; 0 = any */
     bool reset;         /* pulse the reset pin before attaching */
     bool bdc_fast;      /* S12Z: BDC on the clock that follows the program's */

@@ -101,6 +101,22 @@ static int check_answer(const uint8_t *tdo, struct err *err)
                    "scanned %u bits through the IR: TDO stays %d", PROBE_BITS, ones);
 }
 
+/* One of several devices: how long its IR is was measured with the chain. It ends full of ones: BYPASS. */
+static int check_place(struct sh4_link *l, struct err *err)
+{
+    uint8_t ones[SH4_IR_BITS / 8] = { 0xFF, 0xFF }, seen[SH4_IR_BITS / 8];
+    unsigned len = l->jtag->ir_bits(l->p);
+    l->ops[0] = jtag_reset();
+    l->ops[1] = jtag_ir(SH4_IR_BITS, ones, seen);
+    int ret = len == SH4_IR_BITS ? execute(l, 2, err) : 0;
+    if (ret < 0)
+        return ret;
+    if (len != SH4_IR_BITS || !bit(seen, 0) || bit(seen, 1))
+        return err_set(err, ERR_NO_TARGET, "has the chain changed? start again", "the device at this place of the JTAG chain is no SH7750");
+    l->ir_bits = len;
+    return 0;
+}
+
 static int measure_ir(struct sh4_link *l, struct err *err)
 {
     uint8_t tdi[PROBE_BITS / 8], tdo[PROBE_BITS / 8] = { 0 };
@@ -144,9 +160,9 @@ int sh4_link_connect(struct sh4_link *l, struct err *err)
     l->ir = -1;
     l->ir_bits = 0;
     int ret = check_pins(l, err);
-    if (ret == 0)
-        ret = measure_ir(l, err);
-    if (ret == 0)
+    if (ret == 0 && l->jtag->ir_bits)
+        ret = check_place(l, err);
+    else if (ret == 0 && (ret = measure_ir(l, err)) == 0)
         ret = check_bypass(l, err);
     if (ret == 0)
         ret = sh4_link_command(l, SH4_TI_RESET_NEGATE, err);

@@ -1,0 +1,197 @@
+/* A probe around a probe: one device of a chain, as if it were alone. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "probe/base/bits.h"
+#include "probe/base/util.h"
+#include "probe/jtag_chain.h"
+#include "probe/probe.h"
+
+enum { OPS = 4096, BYTES = 1 << 16 };
+
+/* Where TDO of a padded scan belongs. */
+struct wanted {
+    uint8_t *dst;
+    uint32_t src_bit, bits;
+};
+
+struct chained {
+    struct probe probe;
+    struct probe *inner;
+    struct jtag_place place;
+    bool reset;              /* the others show IDCODE or BYPASS, nobody knows: an instruction is due */
+    struct jtag_op op[OPS];
+    struct wanted wanted[OPS];
+    size_t nops, used;       /* bytes of in and out */
+    uint8_t in[BYTES], out[BYTES];
+};
+
+static struct chained *self(struct probe *p) { return CONTAINER_OF(p, struct chained, probe); }
+static const struct jtag_ops *inner_jtag(const struct chained *c) { return c->inner->driver->jtag; }
+
+static int run(struct chained *c, struct err *err)
+{
+    int ret = inner_jtag(c)->execute(c->inner, c->op, c->nops, err);
+    for (size_t i = 0; i < c->nops && ret == 0; i++) {
+        const struct wanted *w = &c->wanted[i];
+        if (!w->dst)
+            continue;
+        bits_copy(w->dst, 0, c->op[i].tdo, w->src_bit, w->bits);
+        if (w->bits % 8)
+            w->dst[w->bits / 8] &= (uint8_t)((1u << w->bits % 8) - 1);
+    }
+    c->nops = c->used = 0;
+    return ret;
+}
+
+/* Bits that go in first end next to TDO. */
+static int scan(struct chained *c, const struct jtag_op *op, struct err *err)
+{
+    bool ir = op->kind == JTAG_IR;
+    uint32_t after = ir ? c->place.ir_after : c->place.taps_after, before = ir ? c->place.ir_before : c->place.taps_before;
+    uint32_t bits = after + op->bits + before;
+    size_t bytes = (bits + 7) / 8;
+    if (op->bits == 0 || op->bits > JTAG_MAX_BITS || bits > JTAG_MAX_BITS)
+        return err_set(err, ERR_USAGE, "", "JTAG scan of %u bits (1..%u)", op->bits, JTAG_MAX_BITS - after - before);
+    int ret = c->nops == OPS || c->used + bytes > BYTES ? run(c, err) : 0;
+    if (ret < 0)
+        return ret;
+    uint8_t *in = c->in + c->used;
+    memset(in, ir ? 0xFF : 0, bytes);
+    if (ir || op->tdi)
+        for (uint32_t at = 0, n; at < op->bits; at += n) {
+            static const uint8_t zeros[64];
+            n = MIN(op->bits - at, (uint32_t)sizeof zeros * 8);
+            bits_copy(in, after + at, op->tdi ? op->tdi : zeros, op->tdi ? at : 0, n);
+        }
+    c->op[c->nops] = (struct jtag_op){ .kind = op->kind, .bits = bits, .tdi = in, .tdo = op->tdo ? c->out + c->used : NULL,
+                                       .idle_clocks = op->idle_clocks };
+    c->wanted[c->nops++] = (struct wanted){ op->tdo, after, op->bits };
+    c->used += bytes;
+    return 0;
+}
+
+/* BYPASS for all. */
+static int bypass(struct chained *c, struct err *err)
+{
+    uint8_t ones[JTAG_CHAIN_MAX_IR / 8];
+    memset(ones, 0xFF, sizeof ones);
+    const struct jtag_op op = jtag_ir(c->place.ir_bits, ones, NULL);
+    return scan(c, &op, err);
+}
+
+static int plain(struct chained *c, const struct jtag_op *op, struct err *err)
+{
+    int ret = c->nops == OPS ? run(c, err) : 0;
+    c->wanted[c->nops].dst = NULL;
+    c->op[c->nops++] = *op;
+    return ret;
+}
+
+static int add(struct chained *c, const struct jtag_op *op, struct err *err)
+{
+    int ret = 0;
+    if (op->kind != JTAG_IR && op->kind != JTAG_DR) {
+        c->reset |= op->kind == JTAG_RESET;
+        return plain(c, op, err);
+    }
+    if (c->reset && op->kind == JTAG_DR)
+        ret = bypass(c, err);
+    c->reset = false;
+    return ret < 0 ? ret : scan(c, op, err);
+}
+
+static int chained_execute(struct probe *p, const struct jtag_op *ops, size_t n, struct err *err)
+{
+    struct chained *c = self(p);
+    int ret = 0;
+    c->nops = c->used = 0;
+    for (size_t i = 0; i < n && ret == 0; i++)
+        ret = add(c, &ops[i], err);
+    if (ret == 0)
+        ret = run(c, err);
+    c->reset |= ret < 0;
+    return ret;
+}
+
+/* ---- the rest is inner's ---- */
+
+static int lacks(struct probe *p, struct err *err) { return err_set(err, ERR_UNSUPPORTED, "", "%s: this adapter cannot do it", p->name); }
+
+static int chained_set_pins(struct probe *p, unsigned mask, unsigned value, struct err *err)
+{
+    struct chained *c = self(p);
+    c->reset |= mask & JTAG_PIN_NTRST;
+    return inner_jtag(c)->set_pins ? inner_jtag(c)->set_pins(c->inner, mask, value, err) : lacks(p, err);
+}
+
+static int chained_get_pins(struct probe *p, unsigned *value, unsigned *known, struct err *err)
+{
+    struct chained *c = self(p);
+    return inner_jtag(c)->get_pins ? inner_jtag(c)->get_pins(c->inner, value, known, err) : lacks(p, err);
+}
+
+static int chained_voltage(struct probe *p, unsigned *mv, struct err *err)
+{
+    struct chained *c = self(p);
+    return inner_jtag(c)->voltage ? inner_jtag(c)->voltage(c->inner, mv, err) : lacks(p, err);
+}
+
+static int chained_set_clock(struct probe *p, uint32_t hz, uint32_t *got_hz, struct err *err)
+{
+    struct chained *c = self(p);
+    return inner_jtag(c)->set_clock ? inner_jtag(c)->set_clock(c->inner, hz, got_hz, err) : lacks(p, err);
+}
+
+static int chained_wait(struct probe *p, uint64_t ns, struct err *err)
+{
+    struct chained *c = self(p);
+    return inner_jtag(c)->wait ? inner_jtag(c)->wait(c->inner, ns, err) : 0;
+}
+
+static uint64_t chained_now_ns(struct probe *p) { return inner_jtag(self(p))->now_ns(self(p)->inner); }
+static size_t chained_batch_bits(struct probe *p) { return inner_jtag(self(p))->batch_bits(self(p)->inner); }
+static unsigned chained_ir_bits(struct probe *p) { return self(p)->place.ir_bits; }
+
+static void chained_stats(struct probe *p, uint64_t *tck_clocks, uint64_t *transfers, uint64_t *bytes)
+{
+    inner_jtag(self(p))->stats(self(p)->inner, tck_clocks, transfers, bytes);
+}
+
+static int chained_reopen(struct probe *p, struct err *err)
+{
+    struct chained *c = self(p);
+    c->reset = true;
+    return probe_reopen(c->inner, err);
+}
+
+static void chained_close(struct probe *p)
+{
+    if (!p)
+        return;
+    probe_close(self(p)->inner);
+    free(self(p));
+}
+
+int jtag_chain_wrap(struct probe *inner, const struct jtag_place *place, struct probe **out, struct err *err)
+{
+    static const struct jtag_ops jtag = {
+        .execute = chained_execute, .set_pins = chained_set_pins, .get_pins = chained_get_pins, .voltage = chained_voltage,
+        .set_clock = chained_set_clock, .wait = chained_wait, .now_ns = chained_now_ns, .batch_bits = chained_batch_bits,
+        .ir_bits = chained_ir_bits, .stats = chained_stats,
+    };
+    static const struct probe_driver driver = {
+        .name = "chain", .help = "a device of a JTAG chain", .close = chained_close, .reopen = chained_reopen, .jtag = &jtag,
+    };
+    struct chained *c = calloc(1, sizeof *c);
+    if (!c)
+        return err_set(err, ERR_NOMEM, "", "JTAG chain: out of memory");
+    c->probe.driver = &driver;
+    c->probe.log = inner->log;
+    memcpy(c->probe.name, inner->name, sizeof c->probe.name);
+    c->inner = inner;
+    c->place = *place;
+    c->reset = true;
+    *out = &c->probe;
+    return 0;
+}
