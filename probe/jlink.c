@@ -13,6 +13,7 @@
 
 #include "probe/base/bytes.h"
 #include "probe/base/log.h"
+#include "probe/base/options.h"
 #include "probe/base/util.h"
 #include "probe/jlink_protocol.h"
 #include "probe/jtag_stream.h"
@@ -24,7 +25,7 @@ enum {
     MAX_FIELDS = 4096,       /* of one batch */
     FIRST_IN_SLOT = CHUNKS,
     INS = JLINK_MAX_BITS / 8 / JLINK_TRANSFER + 1, /* reads of one reply */
-    REPLY_MS = 1000,         /* as libjaylink; a batch's own time comes on top */
+    REPLY_MS = 1000,         /* unless option timeout says otherwise; as libjaylink. A batch's own time comes on top */
     PROVE_MS = 300,
     MAX_EMPTY = 4,           /* packets in a row */
     DRAIN_MS = 20,
@@ -60,6 +61,7 @@ struct jlink {
     uint32_t base_hz, memory;
     uint16_t min_div;
     /* what was asked of it */
+    unsigned reply_ms;
     uint32_t wanted_hz, tck_hz;
     unsigned pins;           /* outputs, as set last */
     uint16_t handle;         /* of our registration, 0: none */
@@ -75,6 +77,7 @@ struct jlink {
 };
 
 static struct jlink *self(struct probe *p) { return CONTAINER_OF(p, struct jlink, probe); }
+static unsigned prove_ms(const struct jlink *j) { return MIN(j->reply_ms, (unsigned)PROVE_MS); }
 
 /* ---- requests and replies, one after the other ---- */
 
@@ -120,7 +123,7 @@ static int ask_within(struct jlink *j, const uint8_t *request, size_t len, uint8
 static int ask(struct jlink *j, enum jlink_command command, uint8_t *reply, size_t n, struct err *err)
 {
     const uint8_t request = (uint8_t)command;
-    int ret = ask_within(j, &request, 1, reply, n, REPLY_MS, err);
+    int ret = ask_within(j, &request, 1, reply, n, j->reply_ms, err);
     char doing[32];
     snprintf(doing, sizeof doing, "request %02x", request);
     return ret < 0 ? err_prefix(err, ret, doing) : 0;
@@ -131,7 +134,7 @@ static int ask(struct jlink *j, enum jlink_command command, uint8_t *reply, size
 static unsigned clocks_ms(const struct jlink *j, uint64_t clocks) { return (unsigned)(clocks * 1000 / MAX(j->tck_hz, 1000u)); }
 
 /* What is on its way before this one has to be clocked out first. */
-static unsigned batch_ms(const struct jlink *j) { return REPLY_MS + 2 * CHUNKS * clocks_ms(j, j->chunk[0].cap_bits); }
+static unsigned batch_ms(const struct jlink *j) { return j->reply_ms + 2 * CHUNKS * clocks_ms(j, j->chunk[0].cap_bits); }
 
 /* The probe refused or failed: no TDO of this run is good. Too large a batch is not tried again. */
 static int status_error(struct jlink *j, unsigned status, struct err *err)
@@ -312,10 +315,10 @@ static int registration(struct jlink *j, bool on, struct err *err)
     if (!jlink_can(j->caps, JLINK_CAP_REGISTER))
         return 0;
     jlink_registration(request, on, on ? 0 : j->handle);
-    int ret = ask_within(j, request, sizeof request, reply, JLINK_REGISTRATION_MIN, on ? REPLY_MS : PROVE_MS, err);
+    int ret = ask_within(j, request, sizeof request, reply, JLINK_REGISTRATION_MIN, on ? j->reply_ms : prove_ms(j), err);
     if (ret == 0 && (ret = jlink_registration_bytes(reply, err)) > JLINK_REGISTRATION_MIN) {
         size_t more = (size_t)ret - JLINK_REGISTRATION_MIN;
-        ret = need(j, more, REPLY_MS, err);
+        ret = need(j, more, j->reply_ms, err);
         if (ret == 0)
             take(j, reply + JLINK_REGISTRATION_MIN, more);
     }
@@ -330,7 +333,7 @@ static int interfaces(struct jlink *j, uint8_t which, uint32_t *out, struct err 
 {
     const uint8_t request[2] = { JLINK_SELECT_IF, which };
     uint8_t reply[4];
-    int ret = ask_within(j, request, sizeof request, reply, sizeof reply, REPLY_MS, err);
+    int ret = ask_within(j, request, sizeof request, reply, sizeof reply, j->reply_ms, err);
     if (ret < 0)
         return err_prefix(err, ret, "choosing JTAG");
     *out = le32(reply);
@@ -361,7 +364,7 @@ static int set_speed(struct jlink *j, uint32_t hz, struct err *err)
     uint16_t khz;
     uint32_t got = jlink_speed(j->base_hz, j->min_div, hz, &khz);
     const uint8_t request[3] = { JLINK_SET_SPEED, (uint8_t)khz, (uint8_t)(khz >> 8) };
-    int ret = ask_within(j, request, sizeof request, NULL, 0, REPLY_MS, err);
+    int ret = ask_within(j, request, sizeof request, NULL, 0, j->reply_ms, err);
     if (ret < 0)
         return err_prefix(err, ret, "setting TCK");
     j->wanted_hz = hz;
@@ -503,7 +506,7 @@ static int attach_usb(struct jlink *j, struct err *err)
 static int prove(struct jlink *j, struct err *err)
 {
     int ret = usb_drain(j->usb, j->ep_in, DRAIN_MS, DRAIN_READS, err);
-    if (ret >= 0 && (ret = get_version(j, PROVE_MS, err)) == 0)
+    if (ret >= 0 && (ret = get_version(j, prove_ms(j), err)) == 0)
         return 0;
     if (ret == -ERR_USB)
         return ret;
@@ -515,7 +518,7 @@ static int prove(struct jlink *j, struct err *err)
     }
     if (ret >= 0)
         ret = usb_drain(j->usb, j->ep_in, DRAIN_MS, DRAIN_READS, err);
-    return ret < 0 ? ret : get_version(j, REPLY_MS, err);
+    return ret < 0 ? ret : get_version(j, j->reply_ms, err);
 }
 
 static int connect_usb(struct jlink *j, struct err *err)
@@ -703,6 +706,7 @@ static struct jlink *make(const struct adapter *a, const struct log *log, struct
     j->adapter = *a;
     j->pins = JTAG_PIN_NRESET | JTAG_PIN_NTRST;
     j->wanted_hz = DEFAULT_HZ;
+    j->reply_ms = REPLY_MS;
     snprintf(j->probe.name, sizeof j->probe.name, "jlink %.30s", a->serial[0] ? a->serial : a->bus_path);
     stream_init(j);
     return j;
@@ -752,16 +756,28 @@ static void jlink_close(struct probe *p)
     free(j);
 }
 
+static int option(void *ctx, const char *name, const char *value, struct err *err)
+{
+    struct jlink *j = ctx;
+    uint64_t ms;
+    if (strcmp(name, "timeout") != 0)
+        return err_set(err, ERR_USAGE, "write --probe jlink:SERIAL,timeout=MS", "no option \"%s\"", name);
+    int ret = options_hz(name, value, 20, 60000, &ms, err);
+    if (ret == 0)
+        j->reply_ms = (unsigned)ms;
+    return ret;
+}
+
 static int jlink_open(const struct probe_config *cfg, struct probe **out, struct err *err)
 {
-    if (cfg->spec && cfg->spec[0])
-        return err_set(err, ERR_USAGE, "write --probe jlink or jlink:SERIAL", "jlink: no option \"%s\"", cfg->spec);
     struct jlink *j = make(cfg->adapter, cfg->log, err);
     if (!j)
         return -ERR_NOMEM;
     if (cfg->speed_hz)
         j->wanted_hz = cfg->speed_hz;
-    int ret = connect_usb(j, err);
+    int ret = options_each(cfg->spec, option, j, err);
+    if (ret == 0)
+        ret = connect_usb(j, err);
     if (ret < 0) {
         err_prefix(err, ret, j->probe.name);
         free(j);

@@ -1,0 +1,17 @@
+# J-Link: the driver in one process; OpenOCD on the model; the tutorial.
+pp_test(test_jlink SOURCES test_jlink.c usb_in_process.c model_jlink.c model_jlink_fw.c LIBS probe)
+foreach(M "high;jlink" "full;jlink,full,pid=1061" "old;jlink,pid=0101,hw=8,no-zlp,pieces" "jtag2;jlink,pid=0105,hw=4,old")
+  list(POP_FRONT M NAME MODEL)
+  pp_openocd_test(openocd_jlink_${NAME} RIG ${MODEL} ADAPTER "adapter driver jlink")
+endforeach()
+pp_tutorial_test(jlink jlink jlink)
+pp_tutorial_test(jlink_old jlink:123456789 jlink,hw=4,old,full,pieces,no-zlp,pid=0101)
+pp_usb_says(jlink_no_power 1 "0.12 V" RIG --board sim:sh7750 jlink,mv=120 COMMAND $<TARGET_FILE:probeprof> --probe jlink --target sh7750 --private
+            --no-profile --gdb off --elf ${CMAKE_SOURCE_DIR}/docs/examples/profexam/profexam.elf)
+foreach(M "high;jlink" "full;jlink,full,mem=4096" "old;jlink,pid=0101,hw=8,pieces,no-write" "jtag2;jlink,pid=0105,hw=4,old,no-zlp")
+  list(POP_FRONT M NAME MODEL)
+  pp_jtag_driver_test(jlink_${NAME} ${MODEL} jlink)
+endforeach()
+# Answers have neither numbers nor check sums: a stale or changed one of the right length cannot be told from a right one.
+pp_usb_test(usb_faults_jlink RIG --control jlink-faults.sock --board sim:sh7750 jlink,mem=2000 COMMAND test_usb_jtag jlink,timeout=150
+            sweep unplug stall timeout short hang)
