@@ -80,6 +80,11 @@ static int by_order(const void *a, const void *b, void *ctx)
 
 /* ---- rows ---- */
 
+/* Those that are not always there. */
+struct columns {
+    bool doubt, spread, cache;
+};
+
 /* A .prf does not say how much of a marked function is doubtful. */
 static bool shows_doubt(const struct profile *p)
 {
@@ -111,15 +116,14 @@ static void spread_cell(const struct profile_function *f, struct report_line *l)
     line_cell(l, text, PERCENT_COLUMNS);
 }
 
-static bool shows_spread(const struct profile *p) { return p->type == PROFILE_TRACE && p->info.estimate.measurements; }
-
 /* Parts without a cache have no such column where a spread needs the room. */
-static bool shows_cache(const struct profile *p)
+static struct columns columns_of(const struct profile *p, bool doubt)
 {
-    bool any = !shows_spread(p);
-    for (size_t i = 0; i < p->nfunctions && !any; i++)
-        any = p->functions[i].cache_line != PROFILE_NOT_CACHED;
-    return any;
+    struct columns c = { .doubt = doubt, .spread = p->type == PROFILE_TRACE && p->info.estimate.measurements };
+    c.cache = !c.spread;
+    for (size_t i = 0; i < p->nfunctions && !c.cache; i++)
+        c.cache = p->functions[i].cache_line != PROFILE_NOT_CACHED;
+    return c;
 }
 
 /* "?%": never 0.0 for what is marked. */
@@ -132,7 +136,7 @@ static void doubt_cell(const struct profile_function *f, struct report_line *l)
     line_cell(l, text, DOUBT_COLUMNS);
 }
 
-static void head(const struct profile *p, bool doubt, struct report_line *l, const struct text_sink *out)
+static void head(const struct profile *p, const struct columns *c, struct report_line *l, const struct text_sink *out)
 {
     line_cell(l, "hits", COUNT_COLUMNS);
     line_cell(l, "hits%", PERCENT_COLUMNS);
@@ -141,7 +145,7 @@ static void head(const struct profile *p, bool doubt, struct report_line *l, con
     if (report_has_counter(p, 0)) {
         line_cell(l, "C1", COUNT_COLUMNS);
         line_cell(l, "C1%", PERCENT_COLUMNS);
-        if (shows_spread(p))
+        if (c->spread)
             line_cell(l, "+-%", PERCENT_COLUMNS);
         line_cell(l, "C1+ch", COUNT_COLUMNS);
     }
@@ -149,15 +153,15 @@ static void head(const struct profile *p, bool doubt, struct report_line *l, con
         line_cell(l, "C2", COUNT_COLUMNS);
         line_cell(l, "C2+ch", COUNT_COLUMNS);
     }
-    if (shows_cache(p))
+    if (c->cache)
         line_cell(l, "cache", CACHE_COLUMNS);
-    if (doubt)
+    if (c->doubt)
         line_cell(l, "?%", DOUBT_COLUMNS);
     line_add(l, "  function");
     line_end(l, out);
 }
 
-static void cells(const struct profile *p, const struct profile_function *f, struct report_line *l)
+static void cells(const struct profile *p, const struct profile_function *f, const struct columns *c, struct report_line *l)
 {
     char line[8] = "-";
     line_number(l, f->hits, COUNT_COLUMNS);
@@ -167,7 +171,7 @@ static void cells(const struct profile *p, const struct profile_function *f, str
     if (report_has_counter(p, 0)) {
         line_number(l, f->c1, COUNT_COLUMNS);
         line_percent(l, f->c1, p->total_c1, PERCENT_COLUMNS);
-        if (shows_spread(p))
+        if (c->spread)
             spread_cell(f, l);
         line_number(l, f->c1_children, COUNT_COLUMNS);
     }
@@ -177,18 +181,18 @@ static void cells(const struct profile *p, const struct profile_function *f, str
     }
     if (f->cache_line != PROFILE_NOT_CACHED)
         snprintf(line, sizeof line, "%u", f->cache_line);
-    if (shows_cache(p))
+    if (c->cache)
         line_cell(l, line, CACHE_COLUMNS);
 }
 
-static void row(const struct profile *p, const struct report_options *o, const struct profile_function *f, bool doubt,
+static void row(const struct profile *p, const struct report_options *o, const struct profile_function *f, const struct columns *c,
                 struct report_line *l, const struct text_sink *out)
 {
     char name[REPORT_LINE_BYTES];
     if (o->color && f->doubtful)
         line_escape(l, REPORT_RED);
-    cells(p, f, l);
-    if (doubt)
+    cells(p, f, c, l);
+    if (c->doubt)
         doubt_cell(f, l);
     line_add(l, f->doubtful ? " ?" : "  ");
     line_add(l, report_name(report_shown_name(f), report_width(o) - l->columns, name, sizeof name));
@@ -279,10 +283,10 @@ void report_functions(const struct profile *p, const struct report_options *o, c
         sink_printf(out, "out of memory\n");
     } else {
         report_legend(p, out);
-        bool doubt = shows_doubt(p);
-        head(p, doubt, &l, out);
+        struct columns c = columns_of(p, shows_doubt(p));
+        head(p, &c, &l, out);
         for (size_t i = 0; i < r.n && (!o->limit || i < o->limit); i++)
-            row(p, o, r.row[i], doubt, &l, out);
+            row(p, o, r.row[i], &c, &l, out);
         if (o->limit && r.n > o->limit)
             sink_printf(out, "%zu more functions not shown\n", r.n - o->limit);
         if (r.below)

@@ -16,8 +16,8 @@ enum { STAMP_RANGE = 65536 };
 
 int s12z_time_init(struct s12z_time *t, const struct image *image, const struct s12z_flow *flow, const struct s12z_settings *set)
 {
-    *t = (struct s12z_time){ .functions = image->functions, .nfunctions = image->nfunctions, .flow = flow, .stamps = set->stamp_from_line,
-                             .traps = set->software_exceptions_traced,
+    *t = (struct s12z_time){ .functions = image->functions, .nfunctions = image->nfunctions, .flow = flow, .walked = s12z_flow_totals(flow),
+                             .stamps = set->stamp_from_line, .traps = set->software_exceptions_traced,
                              .entries = calloc(image->nfunctions + 1, sizeof *t->entries) };
     return t->entries ? 0 : -ERR_NOMEM;
 }
@@ -180,10 +180,12 @@ static void stamped(struct s12z_time *t, const struct s12z_line *l, uint64_t cor
     struct s12z_time_level *v = &t->level[t->nlevels - 1];
     add_run(t, core, &p);
     double estimated = sum(p.part, p.n);
-    if (waits || has_waited(l->stamp, estimated)) {
-        t->waited += l->stamp > estimated ? (uint64_t)(l->stamp - estimated) : 0;
+    if (has_waited(l->stamp, estimated) || t->vague) {
+        t->waited += (uint64_t)fmax(l->stamp - estimated, 0);
         return;
     }
+    if (waits) /* a WAI of this run, or one that a handler ended before: either way no measure */
+        return;
     if (t->resumed != t->run[0].pc && !add_straight(t, t->run[0].pc, t->resumed, -1, &p))
         return;
     if (p.n > S12Z_TIME_PARTS)
@@ -226,7 +228,7 @@ static void begin_chain(struct s12z_time *t, uint64_t tick, double bus_ticks)
 /* What is told of the stretch that the line ends. */
 static void ends(struct s12z_time *t, const struct s12z_line *l, uint64_t core, uint32_t pc, uint64_t tick, double bus_ticks, bool prompt)
 {
-    bool waited = s12z_flow_totals(t->flow)->waits != t->waits || t->vague;
+    bool waited = t->walked->waits != t->waits || t->vague;
     if (l->stamp_overflow && run_known(t)) { /* so few branches do not take so long */
         struct s12z_time_parts p = { .n = 0 };
         add_run(t, core, &p);
@@ -246,7 +248,7 @@ static void begins(struct s12z_time *t, const struct s12z_line *l, uint64_t core
     t->nrun = ended || !s12z_flow_synchronised(t->flow) ? 0 : 1;
     t->run[0].pc = pc;
     t->run[0].core = core;
-    t->waits = s12z_flow_totals(t->flow)->waits;
+    t->waits = t->walked->waits;
     t->resumed = t->returned ? t->resumed : l->format == S12Z_PTS ? l->address : pc;
     t->vague = l->stamp_overflow;
     t->entered = t->returned = false;
@@ -257,9 +259,10 @@ static void begins(struct s12z_time *t, const struct s12z_line *l, uint64_t core
 
 int s12z_time_line(struct s12z_time *t, const struct s12z_line *l, uint64_t tick, double bus_ticks, bool prompt)
 {
-    uint64_t core = s12z_flow_totals(t->flow)->core_cycles;
+    uint64_t core = t->walked->core_cycles;
     uint32_t pc = s12z_flow_pc(t->flow);
-    ends(t, l, core, pc, tick, bus_ticks, prompt);
+    if (t->chain.open || l->format == S12Z_PTVB || l->stamp_overflow) /* others have no time to tell */
+        ends(t, l, core, pc, tick, bus_ticks, prompt);
     begins(t, l, core, pc, tick, bus_ticks, prompt);
     bool failed = t->failed;
     t->failed = false;

@@ -52,6 +52,7 @@ struct s12z_time {
     size_t nfunctions;
     uint64_t *entries;              /* by exceptions, of each function, and at last of code that is none's */
     const struct s12z_flow *flow;   /* borrowed */
+    const struct s12z_flow_totals *walked; /* its totals */
     bool stamps;                    /* they count from the line before: else they are not used */
     bool traps;                     /* exceptions by instructions make lines */
     struct { uint32_t pc; uint64_t core; } run[S12Z_PARTS]; /* since the last line: who runs from when on, by the walker's total */

@@ -18,6 +18,11 @@ static void expect(reporter *report, const struct profile *p, const struct repor
     sink_free(&m);
 }
 
+static const char *report_shown(const struct profile *p, size_t k)
+{
+    return *p->functions[k].qualified ? p->functions[k].qualified : p->functions[k].name;
+}
+
 static void report__sample__function_list(void **state)
 {
     (void)state;
@@ -52,6 +57,91 @@ static void report__sample__tree(void **state)
            "     1     15     15   0.6      0      0      └─tree.c:walk\n"
            "     1     55    155   6.2      1      3  interrupt 0x8c000600\n"
            "     1    100    100   4.0      2      2  └─list::walk(node*, int)\n");
+    profile_free(p);
+}
+
+/* Everything takes twice its estimate, +- 0.5 of it; list.c:walk three times, +- 0.3. 0: nothing is known beyond the estimate. */
+static struct profile *estimated_profile(uint64_t measurements)
+{
+    struct profile *p = sample_profile();
+    const struct event e[] = { { .kind = EVENT_RATE, .c1 = 7000000, .c2 = 1, .amount = 1 }, /* an earlier set */
+                               { .kind = EVENT_RATE, .c1 = measurements ? 2000000 : 1000000, .c2 = 500000, .amount = measurements,
+                                 .vector = EVENT_BY_STAMPS },
+                               { .kind = EVENT_RATE, .flags = EVENT_HAS_PC | EVENT_HAS_TARGET, .c1 = 3000000, .c2 = 300000 } };
+    struct rates r = { .given = false };
+    size_t k = 0;
+    while (k < p->nfunctions && strcmp(report_shown(p, k), "list.c:walk"))
+        k++;
+    assert_true(k < p->nfunctions);
+    for (size_t i = 0; i < (measurements ? 3 : 2); i++) {
+        struct event ev = e[i];
+        ev.pc = i == 2 ? p->functions[k].low : 0;
+        ev.target = i == 2 ? p->functions[k].high : 0;
+        assert_int_equal(rates_add(&r, &ev), 0);
+    }
+    assert_int_equal(profile_take_rates(p, &r, NULL), 0);
+    rates_fini(&r);
+    return p;
+}
+
+static void report__estimated_counter__corrected_alike_everywhere_with_its_spread(void **state)
+{
+    (void)state;
+    struct profile *p = estimated_profile(12);
+    struct memory_sink m = { 0 };
+    expect(report_functions, p, &(struct report_options){ 0 },
+           "C1 elapsed-time (cycles, estimate), C2 icache-miss (count)\n"
+           "  hits hits%     C1   C1%   +-%  C1+ch     C2  C2+ch cache   ?%  function\n"
+           "     2  18.2   6105  86.8    10   6105     42     42     1       list.c:walk\n"
+           "     1   9.1    290   4.1    25   6725      2     47     8   20 ?main\n"
+           "     1   9.1    200   2.8    25    200      2      2     0       list::walk(..)\n"
+           "     1   9.1    160   2.3    25    160      2      2     -       0xac000000\n"
+           "     1   9.1    110   1.6    25    310      1      3    48       interrup..00600\n"
+           "     2  18.2     70   1.0    26   6175      0     42     4       list_sum\n"
+           "     2  18.2     70   1.0    26     70      1      1     5       tree.c:walk\n"
+           "     1   9.1     30   0.4    27    100      0      1     7   50 ?tree_depth\n");
+    expect(report_tree, p, &(struct report_options){ 0 },
+           "C1 elapsed-time (cycles, estimate), C2 icache-miss (count)\n"
+           "  hits     C1  C1+ch     %     C2  C2+ch  call path\n"
+           "     1    290   6725  95.6      2     47 ?main\n"
+           "     2     70   6175  87.8      0     42  ├─list_sum\n"
+           "     2   6105   6105  86.8     42     42  │ └─list.c:walk\n"
+           "     1    160    160   2.3      2      2  ├─0xac000000\n"
+           "     1     30    100   1.4      0      1 ?└─tree_depth\n"
+           "     1     40     70   1.0      1      1    └─tree.c:walk\n"
+           "     1     30     30   0.4      0      0      └─tree.c:walk\n"
+           "     1    110    310   4.4      1      3  interrupt 0x8c000600\n"
+           "     1    200    200   2.8      2      2  └─list::walk(node*, int)\n");
+    expect(report_summary, p, &(struct report_options){ 0 },
+           "total     11 hits in 1 pass\n"
+           "C1        7,035 elapsed-time cycles\n"
+           "C2        50 icache-miss\n"
+           "estimate  C1 is by a table of cycles, corrected (x2.81) by 12 time stamps;\n"
+           "          with 95 % probability the true C1 is within +- percent of it\n"
+           "coverage  22 events, 0 lost, 1 doubtful\n"
+           "          ? marks what may in part belong to a neighbour; ?% is how much of it at most\n"
+           "time      5,000 target cycles, 2.5 s on the host\n"
+           "slow-down 2.5x (agent +1.0, moving events +0.5)\n");
+    for (size_t k = 0; k < p->nfunctions; k++)
+        p->functions[k].cache_line = PROFILE_NOT_CACHED; /* a part without a cache: the column goes */
+    report_functions(p, &(struct report_options){ 0 }, sink_to(&m));
+    assert_non_null(strstr(sink_text(&m), "C1%   +-%  C1+ch     C2  C2+ch   ?%  function\n"));
+    sink_free(&m);
+    profile_free(p);
+}
+
+static void report__estimated_by_the_table_alone__said(void **state)
+{
+    (void)state;
+    struct profile *p = estimated_profile(0);
+    struct memory_sink m = { 0 };
+    assert_int_equal(p->total_c1, 2500);
+    report_functions(p, &(struct report_options){ 0 }, sink_to(&m));
+    report_summary(p, &(struct report_options){ 0 }, sink_to(&m));
+    assert_non_null(strstr(sink_text(&m), "C1 elapsed-time (cycles, estimate)"));
+    assert_non_null(strstr(sink_text(&m), "estimate  C1 is by a table of cycles alone"));
+    assert_null(strstr(sink_text(&m), "+-"));
+    sink_free(&m);
     profile_free(p);
 }
 
@@ -375,6 +465,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(report__sample__function_list),
         cmocka_unit_test(report__sample__tree),
+        cmocka_unit_test(report__estimated_counter__corrected_alike_everywhere_with_its_spread),
+        cmocka_unit_test(report__estimated_by_the_table_alone__said),
         cmocka_unit_test(report__threshold__rows_that_meet_it_and_a_count),
         cmocka_unit_test(report__limit__says_that_there_is_more),
         cmocka_unit_test(report__color__doubtful_values_red_and_nothing_else),
