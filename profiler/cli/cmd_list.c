@@ -52,14 +52,14 @@ static void row_text(const struct adapter_list *list, size_t i, FILE *out)
         snprintf(name, sizeof name, "%s", a->driver->name);
     fprintf(out, "  %s%s%s\n", name, *a->product ? "  " : "", a->product);
     facts(a, text, sizeof text);
-    fold(out, 6, text);
+    fold(out, "      ", text);
     if (a->problem.code == ERR_OK)
         return;
     snprintf(text, sizeof text, "cannot be opened: %s", a->problem.what);
-    fold(out, 6, text);
+    fold(out, "      ", text);
     if (*a->problem.hint) {
         snprintf(text, sizeof text, "hint: %s", a->problem.hint);
-        fold(out, 6, text);
+        fold(out, "      ", text);
     }
 }
 

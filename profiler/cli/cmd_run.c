@@ -9,7 +9,7 @@ static int run(struct cli *cli, int argc, char **argv, struct err *err)
     if (!r)
         return err_set(err, ERR_NOMEM, "close other programs", "out of memory");
     r->cli = cli;
-    int ret = settings_read(&r->set, argc, argv, cli->probe_env, err);
+    int ret = settings_read(&r->set, settings_opts, argc, argv, cli->probe_env, err);
     if (ret == 0)
         ret = run_parts(r, err);
     if (ret == 0)

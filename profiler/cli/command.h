@@ -21,11 +21,12 @@ struct command {
     const char *summary;
     const struct opt *opts;
     const char *text; /* more help, ends with an example; each line ends with \n */
-    /* argv[0] is the command's name. Returns 0; -ERR_*: main prints *err, exits 2 for ERR_USAGE, else 1. */
+    /* argv[0] is the command's name. Returns 0; -ERR_*: main prints *err (nothing if its text is empty: the command has said
+     * it all), exits 2 for ERR_USAGE, else 1. */
     int (*run)(struct cli *cli, int argc, char **argv, struct err *err);
 };
 
-extern const struct command command_run, command_report, command_events, command_list, command_decode, command_dump;
+extern const struct command command_run, command_report, command_events, command_list, command_doctor, command_decode, command_dump;
 
 /* command_help - usage, summary, options, text. */
 void command_help(const struct command *c, FILE *out);

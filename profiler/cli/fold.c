@@ -4,19 +4,22 @@
 
 enum { COLUMNS = 79 };
 
-void fold(FILE *out, int indent, const char *text)
+void fold(FILE *out, const char *head, const char *text)
 {
-    int at = 0;
-    for (const char *p = text; *p;) {
+    int width = (int)strlen(head), at = 0;
+    for (const char *p = text + strspn(text, " "); *p; p += strspn(p, " ")) {
         int len = (int)strcspn(p, " ");
         if (at && at + 1 + len > COLUMNS) {
             fputc('\n', out);
+            head = "";
             at = 0;
         }
-        fprintf(out, "%*s%.*s", at ? 1 : indent, "", len, p);
-        at += (at ? 1 : indent) + len;
+        if (at)
+            fprintf(out, " %.*s", len, p);
+        else
+            fprintf(out, "%-*s%.*s", width, head, len, p);
+        at += (at ? 1 : width) + len;
         p += len;
-        p += strspn(p, " ");
     }
     if (at)
         fputc('\n', out);

@@ -27,7 +27,7 @@ static const struct command command_help_cmd = {
     "help", "help [COMMAND]", "print help on a command", no_opts, "Example:\n  probeprof help run\n", run_help,
 };
 static const struct command *const commands[] = {
-    &command_run, &command_report, &command_decode, &command_dump, &command_events, &command_list, &command_version, &command_help_cmd,
+    &command_run, &command_report, &command_decode, &command_dump, &command_events, &command_list, &command_doctor, &command_version, &command_help_cmd,
 };
 
 void command_help(const struct command *c, FILE *out)
@@ -166,7 +166,8 @@ int main(int argc, char **argv)
         ret = err_set(&err, ERR_IO, "is the disk full, or the reader gone?", "writing standard output failed");
     if (ret >= 0)
         return 0;
-    fprintf(stderr, "probeprof: %s\n", err.what);
+    if (*err.what)
+        fprintf(stderr, "probeprof: %s\n", err.what);
     if (*err.hint)
         fprintf(stderr, "  hint: %s\n", err.hint);
     return err.code == ERR_USAGE ? 2 : 1;

@@ -265,7 +265,6 @@ static int open_profile(struct run *r, const struct trace_config *trace, struct 
     return ret;
 }
 
-/* Whether --probe names a driver at all; if not, probe_open() says so best. */
 /* The adapter's name, before anything else is looked at: without one nothing else matters. */
 static int name_probe(struct run *r, struct err *err)
 {

@@ -11,7 +11,7 @@
 #include "probe/base/nearest.h"
 
 const struct opt settings_opts[] = {
-    { "probe", 'p', "P", "adapter, where there are several: ftdi:SERIAL, sim:sh7750, ... (probeprof list)", SET_PROBE },
+    SETTINGS_PROBE_OPT,
     { "target", 0, "T", "part behind the adapter, where the adapter does not imply it: sh7750, sh7091", SET_TARGET },
     { "speed", 0, "HZ", "wire clock: 10M, 500k, or auto: as fast as the wires allow (an S12Z sets its own: --bdc-fast)", SET_SPEED },
     { "chain", 0, "LIST", "IR lengths of the JTAG chain from TDI to TDO, the part marked: 4,16*,8; only where it cannot be told otherwise", SET_CHAIN },
@@ -217,6 +217,7 @@ static int apply(struct settings *s, enum setting id, enum origin origin, const 
     case SET_LOG: return set_log(s, v, err);
     case SET_CONF: return copy(s->conf, sizeof s->conf, "conf", v, err);
     case SET_HELP: return set_bool(&s->help, "help", v, err);
+    case SET_HALT: return set_bool(&s->halt, "halt", v, err);
     case SET_PRIVATE: return set_bool(&s->allow_private, "private", v, err);
     case SET_NO_PRIVATE:
     case SET_NO_LOAD:
@@ -276,10 +277,10 @@ static int read_conf(struct settings *s, struct err *err)
     return ret;
 }
 
-int settings_read(struct settings *s, int argc, char **argv, const char *probe_env, struct err *err)
+int settings_read(struct settings *s, const struct opt *opts, int argc, char **argv, const char *probe_env, struct err *err)
 {
     *s = (struct settings){ 0 };
-    int ret = opts_parse(settings_opts, argc, argv, take_flag, s, NULL, 0, err);
+    int ret = opts_parse(opts, argc, argv, take_flag, s, NULL, 0, err);
     if (ret >= 0 && !s->help && probe_env && *probe_env)
         ret = settings_set(s, SET_PROBE, ORIGIN_ENV, probe_env, err);
     if (ret >= 0 && !s->help)

@@ -18,7 +18,7 @@ enum setting {
     SET_PROBE, SET_TARGET, SET_SPEED, SET_CHAIN, SET_VOLTAGE, SET_RESET, SET_BDC_FAST, SET_PRIVATE, SET_NO_PRIVATE, SET_ELF, SET_LOAD, SET_NO_LOAD, SET_ALLOW_SECURITY, SET_START, SET_STOP, SET_C1, SET_C2,
     SET_RATIO, SET_PASSES, SET_FOR, SET_SAMPLE, SET_RATE, SET_IRQ_FILTER, SET_POLICY, SET_CAPTURE, SET_TRACE_LINES, SET_AGENT_RAM, SET_OUTPUT, SET_RECORD,
     SET_GDB, SET_NO_PROFILE, SET_JSON, SET_TREE, SET_HITS, SET_ALL, SET_SORT, SET_LOG, SET_CONF,
-    SET_HELP, SET_COUNT
+    SET_HELP, SET_HALT, SET_COUNT
 };
 enum { SETTINGS_TEXT = 1024 };
 
@@ -65,6 +65,7 @@ struct settings {
     unsigned log; /* bit per enum log_subject */
     char conf[SETTINGS_TEXT]; /* "off", a path, or "" = probeprof.conf if there is one */
     bool help;
+    bool halt; /* doctor: see whether the CPU obeys */
 };
 
 /* The option table of `run`, ends with a NULL name. */
@@ -82,9 +83,12 @@ extern const struct opt settings_opts[];
  * Returns 0; -ERR_USAGE with the reason. Numbers and words are checked here, names later. */
 int settings_set(struct settings *s, enum setting id, enum origin origin, const char *value, struct err *err);
 
+#define SETTINGS_PROBE_OPT { "probe", 'p', "P", "adapter, where there are several: ftdi:SERIAL, sim:sh7750, ... (probeprof list)", SET_PROBE }
+
 /* settings_read - flags, the environment's PROBEPROF_PROBE (probe_env, may be NULL), and the conf file
+ * opts   the command's table, its ids enum setting: settings_opts, or fewer; the conf file may hold any of settings_opts
  * argv[0] is skipped. s is initialised here. Arguments that are no options are refused.
  * Returns 0; -ERR_USAGE; -ERR_NOT_FOUND if --conf names no file. */
-int settings_read(struct settings *s, int argc, char **argv, const char *probe_env, struct err *err);
+int settings_read(struct settings *s, const struct opt *opts, int argc, char **argv, const char *probe_env, struct err *err);
 
 #endif

@@ -51,5 +51,80 @@ class Wire(Folder):
         self.assertIn("the board is back", r.stderr)
 
 
+class Doctor(Folder):
+    """The first thing that is wrong, and what to do."""
+
+    STEPS = ["adapter", "access", "firmware", "power", "pins", "clock", "wire", "part", "cpu"]
+
+    def doctor(self, *args, probe=None):
+        r = run(["doctor", "--json", *args], cwd=self.dir, probe=probe)
+        d = json.loads(r.stdout)
+        self.assertEqual(r.stderr, "")
+        self.assertEqual(r.returncode, 0 if d["ok"] else 1)
+        self.assertEqual([s["name"] for s in d["steps"]], self.STEPS)
+        text = run(["doctor", *args], cwd=self.dir, probe=probe)
+        self.assertEqual(text.returncode, r.returncode)
+        for line in text.stdout.splitlines():
+            self.assertLess(len(line), 80)
+        wrong = [s for s in d["steps"] if s["ok"] is False]
+        self.assertEqual(len(wrong), 0 if d["ok"] else 1)
+        for s in wrong:
+            self.assertIn(" ".join(s["hint"].split()), " ".join(text.stdout.split()))
+        return d, wrong[0] if wrong else None
+
+    def test_boards_that_are_well(self):
+        for board in ("sim:sh7750", "sim:sh7091", "sim:s12zvml128", "sim:s12zvl128"):
+            with self.subTest(board=board):
+                d, wrong = self.doctor("--halt", probe=board)
+                self.assertIsNone(wrong)
+                self.assertEqual(d["probe"], board)
+                cpu = d["steps"][-1]
+                self.assertEqual((cpu["ok"], "goes on" in cpu["detail"]), (True, True))
+
+    def test_big_endian_board(self):
+        _, wrong = self.doctor("--halt", probe="sim:sh7750,be")
+        self.assertEqual((wrong["name"], "--elf" in wrong["hint"]), ("cpu", True))
+
+    def test_first_fault_is_named(self):
+        for board, step, what in (
+                ("sim:sh7750,fault=no-power", "power", "no target power"), ("sim:sh7750,fault=trst", "pins", "nTRST is low"),
+                ("sim:sh7750,fault=held", "pins", "nRESET is low"), ("sim:sh7750,fault=stuck-tdo", "wire", "TDO stays 1"),
+                ("sim:sh7750,fault=noise@50", "wire", "come back changed"), ("sim:sh7750,fault=wrong-ir", "part", "IR is 5 bits"),
+                ("sim:sh7750,fault=silent", "cpu", "does not answer"), ("sim:sh7750,fault=no-clock", "cpu", "does not answer"),
+                ("sim:sh7750,fault=unplug@1", "wire", "gone"),
+                ("sim:s12zvml128,fault=no-power", "power", "no target power"), ("sim:s12zvml128,fault=bkgd-low", "pins", "BKGD is low"),
+                ("sim:s12zvml128,fault=bkgd-high", "wire", "no answer"), ("sim:s12zvml128,fault=silent", "wire", "no answer"),
+                ("sim:s12zvml128,fault=reset", "pins", "held in reset"), ("sim:s12zvml128,secured", "part", "secured"),
+                ("sim:s12zvml128,fault=unplug", "wire", "gone")):
+            with self.subTest(board=board):
+                d, wrong = self.doctor("--halt", probe=board)
+                self.assertEqual(wrong["name"], step)
+                self.assertIn(what, wrong["what"])
+                self.assertTrue(wrong["hint"])
+                after = d["steps"][self.STEPS.index(step) + 1:]
+                self.assertTrue(all(s["ok"] is None and s["detail"] is None for s in after))
+
+    def test_program_is_left_alone_unless_asked(self):
+        d, wrong = self.doctor(probe="sim:sh7750,fault=silent")
+        self.assertIsNone(wrong)
+        self.assertIn("--halt", d["steps"][-1]["detail"])
+
+    def test_clock_that_works(self):
+        d, _ = self.doctor("--speed", "auto", probe="sim:sh7750")
+        self.assertRegex(d["steps"][5]["detail"], r"^\d+ kHz")
+        d, _ = self.doctor("--speed", "2M", probe="sim:sh7750")
+        self.assertEqual(d["steps"][5]["detail"], "2000 kHz")
+
+    def test_conf_of_the_folder_holds(self):
+        self.write("probeprof.conf", "[probeprof]\nprobe = sim:sh7750,fault=no-power\nelf = none.elf\n")
+        _, wrong = self.doctor()
+        self.assertEqual(wrong["name"], "power")
+
+    def test_name_of_no_driver(self):
+        _, wrong = self.doctor("--probe", "fdti")
+        self.assertEqual(wrong["name"], "adapter")
+        self.assertIn("fdti", wrong["what"])
+
+
 if __name__ == "__main__":
     unittest.main(argv=[sys.argv[0]] + sys.argv[3:], verbosity=2)

@@ -290,7 +290,7 @@ class Usage(Folder):
     def test_examples_of_help_use_options_that_exist(self):
         """Every line of an example that calls the program; run's own options are known without a command, too."""
         listed = {c: {name for _, name, _ in self.options_of_help(run(["help", c]).stdout)} | {"help"}
-                  for c in ("run", "report", "decode", "dump", "events", "list", "version", "help")}
+                  for c in ("run", "report", "decode", "dump", "events", "list", "doctor", "version", "help")}
         for command in listed:
             lines = re.findall(r"(?m)^  (?:\w+=\S+ )?probeprof(.*)$", run(["help", command]).stdout.split("Example")[1])
             self.assertTrue(lines, command)

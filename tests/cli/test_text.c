@@ -103,7 +103,7 @@ static int read_settings(struct settings *s, const char *line, const char *env, 
     snprintf(copy, sizeof copy, "%s", line);
     for (char *w = strtok_r(copy, words, &rest); w; w = strtok_r(NULL, words, &rest))
         argv[argc++] = w;
-    return settings_read(s, argc, argv, env, err);
+    return settings_read(s, settings_opts, argc, argv, env, err);
 }
 
 static void settings__flag_env_conf__flag_wins_then_env(void **state)
@@ -228,10 +228,10 @@ static void settings__every_option__has_help_and_a_name_of_its_own(void **state)
 
 static void fold__any_text__lines_fit_and_no_word_is_lost(void **state)
 {
-    static const struct { const char *text; int indent, lines; } rows[] = {
-        { "", 6, 0 }, { "one", 6, 1 }, { "  two  words ", 0, 1 },
-        { "USB 1-2.3: no permission to open /dev/bus/usb/001/004, which is a sentence that is broken", 6, 2 },
-        { "0123456789012345678901234567890123456789012345678901234567890123456789012345678901234567890123456789 after", 2, 2 },
+    static const struct { const char *text, *head; int lines; } rows[] = {
+        { "", "head  ", 0 }, { "one", "head  ", 1 }, { "  two  words ", "", 1 },
+        { "USB 1-2.3: no permission to open /dev/bus/usb/001/004, which is a sentence that is broken", "head  ", 2 },
+        { "0123456789012345678901234567890123456789012345678901234567890123456789012345678901234567890123456789 after", "  ", 2 },
     };
     (void)state;
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
@@ -239,11 +239,16 @@ static void fold__any_text__lines_fit_and_no_word_is_lost(void **state)
         FILE *out = fmemopen(buf, sizeof buf, "w");
         int lines = 0;
         print_message("  '%s'\n", rows[i].text);
-        fold(out, rows[i].indent, rows[i].text);
+        fold(out, rows[i].head, rows[i].text);
         fclose(out);
         for (char *line = strtok(buf, "\n"); line; line = strtok(NULL, "\n"), lines++) {
-            assert_int_equal(strspn(line, " "), rows[i].indent);
-            assert_true(strlen(line) < 80 || !strchr(line + rows[i].indent, ' '));
+            size_t width = strlen(rows[i].head);
+            if (lines == 0)
+                assert_memory_equal(line, rows[i].head, width);
+            else
+                assert_int_equal(strspn(line, " "), width);
+            line += width;
+            assert_true(strlen(line) + width < 80 || !strchr(line, ' '));
             for (char *rest = NULL, *word = strtok_r(line, " ", &rest); word; word = strtok_r(NULL, " ", &rest))
                 assert_non_null(strstr(rows[i].text, word));
         }

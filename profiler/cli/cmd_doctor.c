@@ -1,0 +1,105 @@
+#include <string.h>
+
+#include "probe/base/util.h"
+#include "profiler/cli/command.h"
+#include "profiler/cli/doctor.h"
+#include "profiler/cli/fold.h"
+#include "profiler/cli/view.h"
+#include "profiler/json_writer.h"
+
+static const struct opt doctor_opts[] = {
+    SETTINGS_PROBE_OPT,
+    { "target", 0, "T", "part behind the adapter, where the adapter does not imply it: sh7750, sh7091", SET_TARGET },
+    { "speed", 0, "HZ", "look at this wire clock: 10M, 500k; auto: find the fastest that works", SET_SPEED },
+    { "voltage", 0, "V", "what the target's supply must be: 3.3, 5", SET_VOLTAGE },
+    { "private", 0, NULL, "use private H-UDI commands: unverified on silicon; default on simulated boards only", SET_PRIVATE },
+    { "no-private", 0, NULL, "documented commands only", SET_NO_PRIVATE },
+    { "elf", 'e', "E", "the program: its byte order is the board's", SET_ELF },
+    { "halt", 0, NULL, "also hold the program for a moment, to see whether the CPU obeys", SET_HALT },
+    { "json", 0, NULL, "print one JSON document", SET_JSON },
+    { "conf", 0, "F", "read this file instead of ./probeprof.conf; off: none", SET_CONF },
+    { "help", 'h', NULL, "this text", SET_HELP },
+    { NULL, 0, NULL, NULL, 0 },
+};
+static const char *const words[] = { [DOCTOR_OK] = "ok", [DOCTOR_SKIPPED] = "-", [DOCTOR_WRONG] = "WRONG", [DOCTOR_NOT_REACHED] = "" };
+
+static void print_text(const struct doctor_report *r, FILE *out)
+{
+    for (const struct doctor_step *s = r->step; s < r->step + DOCTOR_STEPS; s++) {
+        char head[24], text[sizeof s->problem.hint + 16];
+        if (s->state == DOCTOR_NOT_REACHED)
+            continue;
+        snprintf(head, sizeof head, "%-6s %-9s ", words[s->state], s->name);
+        fold(out, head, s->state == DOCTOR_WRONG ? s->problem.what : s->detail);
+        if (s->state == DOCTOR_WRONG && *s->problem.hint) {
+            snprintf(text, sizeof text, "do this: %s", s->problem.hint);
+            fold(out, "                 ", text);
+        }
+    }
+}
+
+static void step_json(struct json_writer *j, const struct doctor_step *s)
+{
+    json_write_object(j, true);
+    json_write_key(j, "name");
+    json_write_string(j, s->name);
+    json_write_key(j, "ok");
+    if (s->state == DOCTOR_OK || s->state == DOCTOR_WRONG)
+        json_write_bool(j, s->state == DOCTOR_OK);
+    else
+        json_write_null(j);
+    json_write_key(j, "detail");
+    json_write_string(j, *s->detail ? s->detail : NULL);
+    if (s->state == DOCTOR_WRONG) {
+        json_write_key(j, "what");
+        json_write_string(j, s->problem.what);
+        json_write_key(j, "hint");
+        json_write_string(j, s->problem.hint);
+    }
+    json_write_end(j);
+}
+
+static void print_json(const struct doctor_report *r, bool well, FILE *out)
+{
+    struct text_sink sink = file_sink(out);
+    struct json_writer j = { .out = &sink };
+    json_write_object(&j, false);
+    json_write_key(&j, "schema");
+    json_write_string(&j, "probeprof.doctor/1");
+    json_write_key(&j, "probe");
+    json_write_string(&j, *r->probe ? r->probe : NULL);
+    json_write_key(&j, "ok");
+    json_write_bool(&j, well);
+    json_write_key(&j, "steps");
+    json_write_array(&j, false);
+    for (size_t i = 0; i < DOCTOR_STEPS; i++)
+        step_json(&j, &r->step[i]);
+    json_write_end(&j);
+    json_write_end(&j);
+    fputc('\n', out);
+}
+
+static int run(struct cli *cli, int argc, char **argv, struct err *err)
+{
+    struct settings set;
+    struct doctor_report report;
+    int ret = settings_read(&set, doctor_opts, argc, argv, cli->probe_env, err);
+    if (ret < 0)
+        return ret;
+    bool well = doctor(cli, &set, &report);
+    if (set.json)
+        print_json(&report, well, cli->out);
+    else
+        print_text(&report, cli->out);
+    return well ? 0 : err_set(err, ERR_NO_TARGET, "", "%s", ""); /* the report has said it */
+}
+
+const struct command command_doctor = {
+    "doctor", "doctor [OPTIONS]", "say the first thing that is wrong on the way to the board", doctor_opts,
+    "Looks at the adapter, whether it may be opened, its firmware, the target's power,\n"
+    "the clock, the wire (JTAG chain or BDC), the part and, with --halt, the CPU, and\n"
+    "ends at the first that is wrong: what it is, and what to do. The program on the\n"
+    "board goes on unless --halt is given. Settings of ./probeprof.conf hold here, too.\n"
+    "Exit status: 0 all well, 1 something is wrong.\n\n"
+    "Example:\n  probeprof doctor --target sh7750 --speed auto\n", run,
+};

@@ -1,0 +1,349 @@
+#include "profiler/cli/doctor.h"
+
+#include <elf.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "probe/base/util.h"
+#include "probe/link.h"
+#include "probe/probe.h"
+#include "probe/usb.h"
+#include "profiler/cli/board_io.h"
+#include "profiler/cli/parts.h"
+#include "profiler/symbols.h"
+
+enum { CHECK_BITS = 8192 };
+
+struct doctor {
+    struct cli *cli;
+    const struct settings *set;
+    struct doctor_report *report;
+    struct adapter_list list;
+    const struct adapter *row; /* in list; NULL for adapters that are not listed: boards, hosts */
+    struct probe *probe;
+    struct target *target;
+    const struct part *part;
+    bool unpowered;            /* the adapter sees no target power */
+};
+
+/* A step fills `detail`. Returns 0, 1 if it does not apply here, or what is wrong. */
+struct step {
+    const char *name;
+    int (*look)(struct doctor *d, char *detail, size_t cap, struct err *err);
+};
+
+/* ---- the adapter ---- */
+
+/* Nothing that a driver knows: is there anything on the bus at all? */
+static int no_adapter(const char *what, struct err *err)
+{
+    struct err why = { .code = ERR_OK };
+    int n = usb_list(NULL, NULL, 0, &why);
+    if (n < 0) {
+        *err = why;
+        return n;
+    }
+    if (n == 0)
+        return err_set(err, ERR_NOT_FOUND, "is it plugged in? try another cable (some only charge) and another port; in a container or virtual "
+                       "machine USB must be passed in", "%s: nothing at all is on the USB bus", what);
+    return err_set(err, ERR_NOT_FOUND, "is it plugged in, and one of those that `probeprof list` looks for? without one: --probe sim:sh7750",
+                   "%s, among %d device%s on the USB bus", what, n, n == 1 ? "" : "s");
+}
+
+static bool is_listed(const char *name)
+{
+    size_t len = strcspn(name, ":,");
+    for (const struct probe_driver *const *d = probe_drivers(); *d; d++)
+        if (strlen((*d)->name) == len && !strncmp((*d)->name, name, len))
+            return (*d)->list && !(*d)->own_spec;
+    return true;
+}
+
+static int choose(struct doctor *d, const char *name, struct err *err)
+{
+    char driver[32];
+    size_t len = strcspn(name, ":,");
+    struct adapter_spec spec = { 0 };
+    int ret = *name ? adapter_spec_parse(name + len + (name[len] == ':'), &spec, err) : 0;
+    snprintf(driver, sizeof driver, "%.*s", (int)MIN(len, sizeof driver - 1), name);
+    if (ret == 0)
+        ret = adapters_find(true, &d->list, err);
+    return ret < 0 ? ret : adapter_choose(&d->list, *name ? driver : NULL, &spec, err);
+}
+
+static int look_adapter(struct doctor *d, char *detail, size_t cap, struct err *err)
+{
+    const char *name = d->set->probe;
+    int ret = *name ? probe_named(name, err) : 0;
+    if (ret < 0)
+        return ret;
+    if (*name && !is_listed(name)) {
+        snprintf(d->report->probe, sizeof d->report->probe, "%s", name);
+        snprintf(detail, cap, "%s, as named", name);
+        return 0;
+    }
+    ret = choose(d, name, err);
+    if (ret == -ERR_NOT_FOUND && !d->list.n)
+        return no_adapter(err->what, err);
+    if (ret < 0)
+        return ret;
+    d->row = &d->list.row[ret];
+    if (*name) /* its options are in it */
+        snprintf(d->report->probe, sizeof d->report->probe, "%s", name);
+    else
+        adapter_name(&d->list, (size_t)ret, d->report->probe, sizeof d->report->probe);
+    snprintf(detail, cap, "%s%s%s, at %s", d->report->probe, *d->row->product ? ", " : "", d->row->product, d->row->bus_path);
+    return 0;
+}
+
+static int look_access(struct doctor *d, char *detail, size_t cap, struct err *err)
+{
+    struct probe_config cfg = { .spec = "", .speed_hz = d->set->speed_hz, .boards = d->cli->boards };
+    if (d->row && d->row->problem.code != ERR_OK) {
+        *err = d->row->problem;
+        return -(int)err->code;
+    }
+    if (d->row && !d->row->can)
+        return err_set(err, ERR_UNSUPPORTED, "it takes an adapter with JTAG for SH-4, with BDC for S12Z", "this adapter cannot serve: %s", d->row->note);
+    int ret = probe_open(d->report->probe, &cfg, &d->probe, err);
+    snprintf(detail, cap, "open%s", d->row ? ", and no other program's" : "");
+    return ret;
+}
+
+static int look_firmware(struct doctor *d, char *detail, size_t cap, struct err *err)
+{
+    (void)err;
+    if (!d->row || (!*d->row->firmware && !*d->row->note)) {
+        snprintf(detail, cap, "this adapter does not tell");
+        return 1;
+    }
+    snprintf(detail, cap, "%s%s%s", d->row->firmware, *d->row->firmware && *d->row->note ? "; " : "", d->row->note);
+    return 0;
+}
+
+/* ---- the wire ---- */
+
+static int no_power(struct err *err)
+{
+    return err_set(err, ERR_NO_TARGET, "switch the board on; check the cable's orientation, and pin VTref of the debug connector",
+                   "the adapter sees no target power");
+}
+
+static int look_power(struct doctor *d, char *detail, size_t cap, struct err *err)
+{
+    unsigned mv = 0, wanted = d->set->voltage_mv;
+    int power = link_power(d->probe, &mv, err);
+    if (power < 0)
+        return power;
+    d->unpowered = power == LINK_POWER_OFF;
+    if (power == LINK_POWER_UNKNOWN) {
+        snprintf(detail, cap, "this adapter cannot tell");
+        return 1;
+    }
+    if (d->unpowered) /* wrong only if nothing answers: the pin may be open */
+        snprintf(detail, cap, "not seen, though the board answers: pin VTref may be open");
+    else if (mv)
+        snprintf(detail, cap, "%u.%02u V", mv / 1000, mv % 1000 / 10);
+    else
+        snprintf(detail, cap, "the target has power");
+    if (wanted && mv && (mv * 10 < wanted * 9 || mv * 10 > wanted * 11))
+        return err_set(err, ERR_NO_TARGET, "check the board's supply and pin VTref", "the target has %s, not %u.%02u V", detail, wanted / 1000,
+                       wanted % 1000 / 10);
+    return 0;
+}
+
+/* Pins that should be high and that the adapter sees low although it does not drive them. */
+static int look_pins(struct doctor *d, char *detail, size_t cap, struct err *err)
+{
+    static const struct { bool bdc; unsigned pin; const char *what, *hint; } rows[] = {
+        { false, JTAG_PIN_NTRST, "nTRST is low: the TAP is held in reset", "find what pulls it low: a jumper, a pull-down, the wiring" },
+        { false, JTAG_PIN_NRESET, "nRESET is low: the board is held in reset", "let go of the reset button; look at what drives the pin" },
+        { true, BDC_PIN_RESET, "RESET is low: the part is held in reset", "let go of the reset button; look at what drives the pin" },
+        { true, BDC_PIN_BKGD, "BKGD is low", "look for a short to ground, or another pod on the line" },
+    };
+    const struct jtag_ops *j = d->probe->driver->jtag;
+    const struct bdc_ops *b = d->probe->driver->bdc;
+    unsigned value = 0, known = 0;
+    int (*get)(struct probe *, unsigned *, unsigned *, struct err *) = j ? j->get_pins : b ? b->get_pins : NULL;
+    bool seen = false;
+    int ret = get && !d->unpowered ? get(d->probe, &value, &known, err) : -ERR_UNSUPPORTED;
+    if (ret < 0 && ret != -ERR_UNSUPPORTED)
+        return ret;
+    for (size_t i = 0; ret == 0 && i < ARRAY_LEN(rows); i++) {
+        if (rows[i].bdc != !j)
+            continue;
+        seen |= known & rows[i].pin;
+        if (known & ~value & rows[i].pin)
+            return err_set(err, ERR_NO_TARGET, rows[i].hint, "%s", rows[i].what);
+    }
+    snprintf(detail, cap, seen ? "none is held low" : d->unpowered ? "not looked at without power" : "this adapter does not see them");
+    return !seen;
+}
+
+static int look_clock(struct doctor *d, char *detail, size_t cap, struct err *err)
+{
+    const struct jtag_ops *j = d->probe->driver->jtag;
+    struct link_speed s;
+    uint32_t got = 0;
+    if (d->unpowered || !j) {
+        snprintf(detail, cap, j ? "looked at below, without power" : "the part sets it");
+        return 1;
+    }
+    if (!d->set->speed_auto && !d->set->speed_hz) {
+        snprintf(detail, cap, "the adapter's default; --speed auto finds the most");
+        return 1;
+    }
+    int ret = d->set->speed_auto ? link_speed_auto(d->probe, 0, &s, err) : j->set_clock(d->probe, d->set->speed_hz, &got, err);
+    if (ret == 0 && d->set->speed_auto)
+        snprintf(detail, cap, s.failed_hz ? "%u kHz; bits are lost at %u kHz" : "%u kHz, the most this adapter can do", (unsigned)(s.hz / 1000),
+                 (unsigned)(s.failed_hz / 1000));
+    else if (ret == 0)
+        snprintf(detail, cap, "%u kHz", (unsigned)(got / 1000));
+    return ret;
+}
+
+static int look_jtag(struct doctor *d, char *detail, size_t cap, struct err *err)
+{
+    unsigned taps = 0;
+    int ret = link_check(d->probe, CHECK_BITS, &taps, err);
+    if (ret == 0 && !taps)
+        return err_set(err, ERR_NO_TARGET, "is the cable in the right connector? is there a jumper in place of the board?",
+                       "TDI leads straight to TDO: no device is on the chain");
+    if (ret == 0)
+        snprintf(detail, cap, "bits pass unharmed, %u device%s on the chain", taps, taps == 1 ? "" : "s");
+    return ret;
+}
+
+static int look_bdc(struct doctor *d, char *detail, size_t cap, struct err *err)
+{
+    uint32_t hz = 0;
+    int ret = d->probe->driver->bdc->sync(d->probe, &hz, err);
+    if (ret == 0)
+        snprintf(detail, cap, "the part answers SYNC: BDC clock %u kHz", (unsigned)(hz / 1000));
+    return ret;
+}
+
+static int look_wire(struct doctor *d, char *detail, size_t cap, struct err *err)
+{
+    const struct probe_driver *drv = d->probe->driver;
+    if (!drv->jtag && !drv->bdc) {
+        snprintf(detail, cap, "neither JTAG nor BDC");
+        return 1;
+    }
+    return drv->jtag ? look_jtag(d, detail, cap, err) : look_bdc(d, detail, cap, err);
+}
+
+/* ---- the part ---- */
+
+static const char *state_text(const struct target *t)
+{
+    static const char *const text[] = { [TARGET_RUNNING] = ", its program runs", [TARGET_HALTED] = ", halted" };
+    unsigned s = t->ops->state((struct target *)t);
+    return s < ARRAY_LEN(text) && text[s] ? text[s] : "";
+}
+
+/* The program's byte order is the part's; without a program that can be read, little-endian. */
+static bool big_endian(const struct settings *set)
+{
+    struct symbols *syms;
+    if (!*set->elf || symbols_open(set->elf, &syms, NULL) < 0)
+        return false;
+    bool big = symbols_image(syms)->big_endian;
+    symbols_close(syms);
+    return big;
+}
+
+static int look_part(struct doctor *d, char *detail, size_t cap, struct err *err)
+{
+    bool asked = d->set->origin[SET_PRIVATE] != ORIGIN_NONE;
+    struct part_options opt = { .allow_private = asked ? d->set->allow_private : !strncmp(d->report->probe, "sim:", 4),
+                                .bdc_fast = d->set->bdc_fast, .big_endian = big_endian(d->set) };
+    if (!*d->set->target && strncmp(d->report->probe, "sim:", 4)) {
+        snprintf(detail, cap, "not looked at: --target says which it is (probeprof list)");
+        return 1;
+    }
+    int ret = part_choose(d->set->target, d->report->probe, &d->part, err);
+    if (ret == 0)
+        ret = d->part->open(d->part, d->probe, &opt, &d->target, err);
+    if (ret == 0)
+        ret = d->target->ops->attach(d->target, err);
+    if (ret == 0)
+        snprintf(detail, cap, "%s%s", d->target->ops->name, state_text(d->target));
+    return ret;
+}
+
+static int look_cpu(struct doctor *d, char *detail, size_t cap, struct err *err)
+{
+    uint8_t pc[16] = { 0 };
+    if (!d->target || !d->set->halt) {
+        snprintf(detail, cap, d->target ? "not looked at: --halt holds the program for a moment" : "not looked at");
+        return 1;
+    }
+    const struct target_ops *ops = d->target->ops;
+    bool ran = ops->state(d->target) == TARGET_RUNNING;
+    int ret = ran ? board_halt(d->target, err) : 0;
+    if (ret == 0)
+        ret = ops->read_reg(d->target, ops->pc_reg, pc, err);
+    if (ret == 0 && ran)
+        ret = ops->resume(d->target, &(struct resume){ .kind = RESUME_CONTINUE }, err);
+    snprintf(detail, cap, "halts, shows its registers%s", ran ? ", and goes on" : "");
+    if (ret < 0 && !*d->set->elf && d->part->elf_machine == EM_SH)
+        snprintf(err->hint, sizeof err->hint, "is the CPU clocked and out of reset? if the board is big-endian, name its program: --elf FILE");
+    return MIN(ret, 0);
+}
+
+/* ---- */
+
+static const struct step steps[] = {
+    { "adapter", look_adapter }, { "access", look_access }, { "firmware", look_firmware }, { "power", look_power }, { "pins", look_pins },
+    { "clock", look_clock },     { "wire", look_wire },     { "part", look_part },         { "cpu", look_cpu },
+};
+_Static_assert(ARRAY_LEN(steps) == DOCTOR_STEPS, "a step without a place in the report");
+
+/* A missing target power that explains what came after it is what is wrong first. */
+static void blame_power(struct doctor *d, struct doctor_step *failed)
+{
+    enum { POWER = 3 };
+    struct doctor_step *power = &d->report->step[POWER];
+    if (!d->unpowered || failed <= power || failed->problem.code == ERR_USB)
+        return;
+    power->state = DOCTOR_WRONG;
+    no_power(&power->problem);
+    for (struct doctor_step *s = power + 1; s < d->report->step + DOCTOR_STEPS; s++) {
+        s->state = DOCTOR_NOT_REACHED;
+        s->detail[0] = 0;
+    }
+}
+
+static void leave(struct doctor *d)
+{
+    if (d->target) {
+        enum target_state s = d->target->ops->state(d->target);
+        if (s != TARGET_DETACHED && s != TARGET_GONE)
+            d->target->ops->detach(d->target, NULL);
+        d->target->ops->close(d->target);
+    }
+    probe_close(d->probe);
+    adapter_list_free(&d->list);
+}
+
+bool doctor(struct cli *cli, const struct settings *set, struct doctor_report *out)
+{
+    struct doctor d = { .cli = cli, .set = set, .report = out };
+    bool well = true;
+    *out = (struct doctor_report){ 0 };
+    for (size_t i = 0; i < DOCTOR_STEPS; i++)
+        out->step[i].name = steps[i].name;
+    for (size_t i = 0; well && i < DOCTOR_STEPS; i++) {
+        struct doctor_step *s = &out->step[i];
+        int ret = steps[i].look(&d, s->detail, sizeof s->detail, &s->problem);
+        s->state = ret < 0 ? DOCTOR_WRONG : ret > 0 ? DOCTOR_SKIPPED : DOCTOR_OK;
+        well = ret >= 0;
+        if (!well) {
+            s->detail[0] = 0;
+            blame_power(&d, s);
+        }
+    }
+    leave(&d);
+    return well;
+}
