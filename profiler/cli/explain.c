@@ -17,8 +17,7 @@ struct explain {
     struct s12z_fit whole; /* the best variant over the whole file, where that is longer than what was tried */
     bool longer;
     /* the pass under way */
-    struct s12z_flow *flow;
-    struct s12z_fit fit;
+    struct s12z_fitting fitting;
     uint64_t left;
 };
 
@@ -30,7 +29,7 @@ static int on_item(void *ctx, const struct s12z_item *i)
     if (!x->left)
         return -ERR_STATE; /* enough: pass() tells it from a failure */
     x->left--;
-    return s12z_fit_item(&x->fit, x->flow, i);
+    return s12z_fit_item(&x->fitting, i);
 }
 
 static int pass(void *ctx, const struct s12z_settings *s, uint64_t max_lines, struct s12z_fit *out, struct err *err)
@@ -39,17 +38,16 @@ static int pass(void *ctx, const struct s12z_settings *s, uint64_t max_lines, st
     struct trace_input in = x->cfg->in;
     struct trace_input_stats stats = { 0 };
     in.settings = *s;
-    x->fit = (struct s12z_fit){ 0 };
+    x->fitting = (struct s12z_fitting){ .flow = NULL };
     x->left = max_lines;
-    int ret = s12z_flow_new(symbols_image(x->cfg->syms), s, NULL, NULL, &x->flow, err);
+    int ret = s12z_flow_new(symbols_image(x->cfg->syms), s, s12z_fit_event, &x->fitting, &x->fitting.flow, err);
     if (ret == 0 && x->cfg->ivbr)
-        s12z_flow_set_vectors(x->flow, x->cfg->ivbr);
+        s12z_flow_set_vectors(x->fitting.flow, x->cfg->ivbr);
     if (ret == 0)
         ret = trace_input_read(x->cfg->path, &in, on_item, x, &stats, err);
-    s12z_flow_free(x->flow);
-    x->flow = NULL;
-    x->fit.pthf = stats.pthf_bytes;
-    *out = x->fit;
+    s12z_flow_free(x->fitting.flow);
+    x->fitting.fit.pthf = stats.pthf_bytes;
+    *out = x->fitting.fit;
     return ret == -ERR_STATE && !x->left ? 0 : ret;
 }
 
@@ -73,7 +71,7 @@ static const char *value_of(const struct s12z_setting *t, const struct s12z_sett
 
 static bool changed(const struct explain *x, const struct s12z_setting *t, const struct s12z_variant *v)
 {
-    return t->get(&v->settings) != t->get(&x->found.row[0].settings);
+    return t->get(&v->settings) != t->get(&x->found.given);
 }
 
 static const char *verdict(const struct s12z_variant *v)
@@ -92,6 +90,14 @@ static char *names(const struct explain *x, const struct s12z_variant *v, char *
     if (!*buf)
         snprintf(buf, cap, "as given");
     return buf;
+}
+
+static bool any_undecided(const struct explain *x)
+{
+    for (size_t t = 0; t < S12Z_MAX_SETTINGS; t++)
+        if (x->found.undecided[t])
+            return true;
+    return false;
 }
 
 static unsigned fitting_rows(const struct explain *x)
@@ -197,6 +203,8 @@ static void json_row(struct json_writer *j, const struct s12z_variant *v)
     json_number(j, "misfits", v->fit.misfits);
     json_number(j, "unplaced", v->fit.unplaced);
     json_number(j, "astray", v->fit.astray);
+    json_number(j, "stamps_from_line", v->fit.from_line);
+    json_number(j, "stamps_from_flow", v->fit.from_flow);
     json_write_key(j, "verdict");
     json_write_string(j, verdict(v));
     json_write_end(j);
@@ -217,7 +225,7 @@ static void show_json(const struct explain *x)
 {
     struct text_sink sink = file_sink(x->cli->out);
     struct json_writer j = { .out = &sink };
-    bool clear = fitting_rows(x) == 1;
+    bool clear = fitting_rows(x) == 1 && !any_undecided(x);
     json_write_object(&j, false);
     json_write_key(&j, "verdict");
     json_write_string(&j, !x->found.told ? "nothing fits" : clear ? "consistent" : "cannot tell all");

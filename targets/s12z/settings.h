@@ -21,7 +21,7 @@ struct s12z_settings {
     bool software_exceptions_traced;
     /* [stream] BRSET/BRCLR and DBcc/TBcc make a bit like Bcc (2.10); default true both */
     bool bit_branches_traced, loop_branches_traced;
-    /* row 6: stamps count from the last line (default) or, false, from the last change of flow */
+    /* [stream] row 6: stamps count from the last line (default) or, false, from the last change of flow: those correct no times */
     bool stamp_from_line;
     /* [stream] row 11: multi-byte fields have their low byte in the lower byte of the line (default) */
     bool low_byte_first;

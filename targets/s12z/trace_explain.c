@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "probe/base/nearest.h"
+#include "targets/s12z/isa.h"
 
 static void set_rule(struct s12z_settings *s, unsigned v) { s->edge_rule = (uint8_t)v; }
 static void set_first(struct s12z_settings *s, unsigned v) { s->first_edge_is_clock = v == 0; }
@@ -78,13 +79,93 @@ int s12z_setting_parse(struct s12z_settings *out, const char *text, struct err *
 
 /* ---- trying ---- */
 
-int s12z_fit_item(struct s12z_fit *f, struct s12z_flow *flow, const struct s12z_item *i)
+/* Core cycles of the straight run between two places of it; -1: it is none. */
+static int64_t straight(const struct s12z_fitting *f, uint32_t from, uint32_t to)
 {
+    struct s12z_flow_piece piece[8];
+    int n = s12z_flow_part(f->flow, from, to, piece, sizeof piece / sizeof *piece);
+    int64_t cycles = n < 0 ? -1 : 0;
+    for (int k = 0; k < n; k++)
+        cycles += piece[k].core_cycles;
+    return cycles;
+}
+
+/* Both origins' times to a stamp, in bus cycles: nearer to which one, as a ratio? Only where they are far enough apart to forgive the cycle
+ * table, and the program did not wait. */
+static void judge_stamp(struct s12z_fit *f, double measured, double since_line, double since_flow)
+{
+    enum { STACKING = S12Z_EXCEPTION_CYCLES / 2, WAITED = 8 };
+    double a = since_line + STACKING, b = since_flow + STACKING;
+    if (a < 3 * b || measured > WAITED * a)
+        return;
+    *(measured * measured > a * b ? &f->from_line : &f->from_flow) += 1;
+}
+
+/* A handler begins; what its PTVB says can be judged when the place is known, of interrupts only. */
+static void entered(struct s12z_fitting *f, uint32_t node, bool interrupt)
+{
+    const struct s12z_flow_totals *t = s12z_flow_totals(f->flow);
+    unsigned k = f->nlevels++;
+    if (k >= S12Z_FITTING_LEVELS)
+        return;
+    f->level[k].node = node;
+    f->level[k].resumed = f->resumed;
+    f->level[k].since_line = t->core_cycles - f->origin; /* what ran of this node comes on top */
+    f->level[k].stamp = f->line ? f->line->stamp : 0;
+    f->level[k].usable = interrupt && f->line && f->line->format == S12Z_PTVB && f->waits == t->waits;
+}
+
+/* The RTI says where it was. */
+static void went_on(struct s12z_fitting *f, uint32_t at)
+{
+    f->resumed = at;
+    f->nlevels -= f->nlevels > 0;
+    unsigned k = f->nlevels;
+    if (k >= S12Z_FITTING_LEVELS || !f->level[k].usable)
+        return;
+    f->level[k].usable = false;
+    int64_t whole = straight(f, f->level[k].node, at);
+    int64_t ran = f->level[k].resumed == f->level[k].node ? 0 : straight(f, f->level[k].node, f->level[k].resumed);
+    int64_t since_line = (int64_t)f->level[k].since_line + whole;
+    if (whole >= 0)
+        judge_stamp(&f->fit, f->level[k].stamp, (double)since_line / 2, (double)(ran > 0 && ran <= whole ? whole - ran : whole) / 2);
+}
+
+void s12z_fit_event(void *ctx, const struct event *e)
+{
+    struct s12z_fitting *f = ctx;
+    if (e->kind == EVENT_INTERRUPT || e->kind == EVENT_EXCEPTION)
+        entered(f, (uint32_t)e->pc, e->kind == EVENT_INTERRUPT);
+    else if (e->kind == EVENT_RTE)
+        went_on(f, (uint32_t)e->target);
+    else if (e->kind == EVENT_START || e->kind == EVENT_STOP)
+        f->nlevels = 0;
+}
+
+/* The next stamp may count from here. */
+static void note_origin(struct s12z_fitting *f, const struct s12z_line *l)
+{
+    const struct s12z_flow_totals *t = s12z_flow_totals(f->flow);
+    uint32_t pc = s12z_flow_pc(f->flow);
+    int64_t ran = f->resumed ? straight(f, pc, f->resumed) : 0;
+    f->resumed = ran > 0 ? f->resumed : pc;
+    f->origin = t->core_cycles + (ran > 0 ? (uint64_t)ran : 0);
+    f->waits = l->stamp_overflow ? UINT64_MAX : t->waits; /* where it was when the time overflowed is not known */
+    f->line = NULL;
+}
+
+int s12z_fit_item(struct s12z_fitting *x, const struct s12z_item *i)
+{
+    struct s12z_fit *f = &x->fit;
+    struct s12z_flow *flow = x->flow;
     f->bad += i->kind == S12Z_ITEM_BAD;
     if (i->kind == S12Z_ITEM_BAD) {
         s12z_flow_lost(flow);
+        x->nlevels = 0;
         return 0;
     }
+    x->line = &i->line;
+    x->resumed = i->line.nbranches ? 0 : x->resumed;
     bool before = s12z_flow_synchronised(flow);
     uint64_t adrift = s12z_flow_totals(flow)->adrift;
     f->lines++;
@@ -95,6 +176,9 @@ int s12z_fit_item(struct s12z_fit *f, struct s12z_flow *flow, const struct s12z_
     f->walked += placed;
     f->unplaced += ret == 0 && !placed;
     f->astray = s12z_flow_totals(flow)->returns_astray;
+    if (!placed)
+        x->nlevels = 0;
+    note_origin(x, &i->line);
     return ret == -ERR_NOMEM ? ret : 0;
 }
 
@@ -228,7 +312,26 @@ static void judge(struct s12z_explained *e)
 }
 
 /* The stream itself tells how long its PTHFs are: then the setting has no say. */
-static bool settled(const struct s12z_explained *e, const struct s12z_setting *t) { return t->set == set_pthf && e->row[e->best].fit.pthf; }
+static bool settled(const struct s12z_explained *e, const struct s12z_setting *t)
+{
+    return t->set == set_stamp || (t->set == set_pthf && e->row[e->best].fit.pthf);
+}
+
+/* Enough stamps, and nearly all of one opinion. */
+static void ask_stamps(struct s12z_explained *e)
+{
+    enum { ENOUGH = 5, MOST_PERCENT = 80 };
+    const struct s12z_setting *list = s12z_setting_list();
+    struct s12z_variant *b = &e->row[e->best];
+    uint64_t line = b->fit.from_line, flow = b->fit.from_flow, n = line + flow, most = line > flow ? line : flow;
+    bool told = e->told && n >= ENOUGH && 100 * most >= MOST_PERCENT * n;
+    for (size_t t = 0; list[t].name; t++)
+        if (list[t].set == set_stamp)
+            e->undecided[t] = e->told && !told;
+    if (told)
+        set_stamp(&b->settings, flow > line);
+    b->nchanges = differ(&b->settings, &e->given);
+}
 
 static void find_undecided(struct s12z_explained *e)
 {
@@ -260,6 +363,7 @@ int s12z_explain(const struct s12z_settings *given, bool edges, bool wire, s12z_
     enum { BEAM = 4 };
     struct search s = { pass, progress, ctx, edges, wire, *given, out };
     out->n = 0;
+    out->given = *given;
     int ret = try_one(&s, given, err);
     if (ret == 0)
         ret = try_around(&s, 0, false, err);
@@ -271,5 +375,6 @@ int s12z_explain(const struct s12z_settings *given, bool edges, bool wire, s12z_
         judge(out);
     }
     find_undecided(out);
+    ask_stamps(out);
     return ret;
 }

@@ -36,10 +36,26 @@ struct s12z_fit {
     uint64_t astray;            /* returns to elsewhere than behind their call */
     uint64_t unplaced;          /* lines walked over without a position */
     unsigned pthf;              /* bytes of a PTHF as the stream itself told; 0: it did not */
+    uint64_t from_line, from_flow; /* stamps that are near the time since the last line, since the last change of flow; where these differ */
+};
+
+enum { S12Z_FITTING_LEVELS = 16 };
+/* A pass under way. Zero-initialise; then set flow. */
+struct s12z_fitting {
+    struct s12z_fit fit;
+    struct s12z_flow *flow;     /* borrowed; made with s12z_fit_event and the struct as its ctx */
+    const struct s12z_line *line; /* being walked */
+    uint64_t origin, waits;     /* the walker's core cycles at the last line, what ran of the node under way included; its waits then */
+    uint32_t resumed;           /* where in that node the program went on, or its entry */
+    unsigned nlevels;           /* handlers under way, each with what its PTVB said */
+    struct { uint32_t node, resumed; uint16_t stamp; uint64_t since_line; bool usable; } level[S12Z_FITTING_LEVELS]; /* deeper ones are not judged */
 };
 
 /* s12z_fit_item - the next item of a pass: walks it and counts. Returns 0 or -ERR_NOMEM. */
-int s12z_fit_item(struct s12z_fit *f, struct s12z_flow *flow, const struct s12z_item *i);
+int s12z_fit_item(struct s12z_fitting *f, const struct s12z_item *i);
+
+/* s12z_fit_event - for s12z_flow_new(). */
+void s12z_fit_event(void *ctx, const struct event *e);
 
 /* s12z_fit_is_clean - lines were walked, none was bad or did not fit. */
 bool s12z_fit_is_clean(const struct s12z_fit *f);
@@ -57,6 +73,7 @@ struct s12z_variant {
 };
 
 struct s12z_explained {
+    struct s12z_settings given;
     struct s12z_variant row[S12Z_MAX_VARIANTS]; /* in the order tried: as given, each setting alone, combinations */
     size_t n;
     bool told;                        /* some variant fits; then: */
@@ -65,7 +82,8 @@ struct s12z_explained {
 };
 
 /* s12z_explain - tries the given settings, each other value of each alone, and, if nothing fits, all pairs of those; then up to four changes at
- * once, beginning with the pairs that come nearest. At last each setting around the best. At most S12Z_MAX_VARIANTS passes of
+ * once, beginning with the pairs that come nearest. At last each setting around the best. What stamps count from changes nothing of what
+ * fits; the best variant's stamps tell it, where interrupts came long enough after lines and soon enough after branches. At most S12Z_MAX_VARIANTS passes of
  * S12Z_EXPLAIN_LINES lines.
  * edges, wire   whether the input has edges; whether it is a wire's bytes or edges
  * progress      may be NULL; called before each pass with how many were made
