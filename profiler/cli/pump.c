@@ -238,6 +238,7 @@ static void gone(void *ctx, struct target *t, const struct err *why)
             p->view.trace = last;
             pthread_mutex_unlock(&p->lock);
         }
+        push_gap(p, t); /* now: it may never come back */
         set_away(p, true);
     }
     p->rearm_at_ns = 0;
@@ -252,7 +253,6 @@ static void back(void *ctx, struct target *t)
         set_why(p, &(struct err){ .code = ERR_OK });
         return;
     }
-    push_gap(p, t);
     pthread_mutex_lock(&p->lock);
     p->view.gaps++;
     pthread_mutex_unlock(&p->lock);
