@@ -96,10 +96,11 @@ static int run(struct cli *cli, int argc, char **argv, struct err *err)
 
 const struct command command_doctor = {
     "doctor", "doctor [OPTIONS]", "say the first thing that is wrong on the way to the board", doctor_opts,
-    "Looks at the adapter, whether it may be opened, its firmware, the target's power,\n"
-    "the clock, the wire (JTAG chain or BDC), the part and, with --halt, the CPU, and\n"
-    "ends at the first that is wrong: what it is, and what to do. The program on the\n"
-    "board goes on unless --halt is given. Settings of ./probeprof.conf hold here, too.\n"
+    "Looks at the adapter, whether it may be opened, its firmware, the target's\n"
+    "power, the clock, the wire (JTAG chain or BDC), the part and, with --halt, the\n"
+    "CPU, and ends at the first that is wrong: what it is, and what to do. The\n"
+    "program on the board goes on unless --halt is given. Settings of\n"
+    "./probeprof.conf hold here, too.\n"
     "Exit status: 0 all well, 1 something is wrong.\n\n"
     "Example:\n  probeprof doctor --target sh7750 --speed auto\n", run,
 };
