@@ -129,6 +129,7 @@ struct sh4_target {
     /* run control */
     bool halt_wanted;
     uint64_t halt_since_ns, break_at_ns;
+    unsigned break_asks;   /* since halt_since_ns */
     uint64_t alive_ns;     /* when the wire was last seen to answer */
     bool stop_pending;     /* a stop to be reported by the next poll */
     struct target_stop stop;

@@ -14,6 +14,7 @@ enum { SIGNAL_INT = 2, SIGNAL_ILL = 4, SIGNAL_TRAP = 5, SIGNAL_FPE = 8, SIGNAL_B
 #define ALIVE_NS (10u * 1000000u) /* a running target that says nothing is looked after this often */
 #define BREAK_AGAIN_NS (20u * 1000000u)
 #define BREAK_LIMIT_NS (1000u * 1000000u)
+enum { BREAK_MIN_ASKS = 20 }; /* whatever the time: a slow adapter has hardly asked by then */
 
 bool sh4_is_halted(struct sh4_target *t, struct err *err, const char *what)
 {
@@ -339,7 +340,7 @@ static int private_break(struct sh4_target *t, struct err *err)
     enum { TRIES = 20, SURE = 4 };
     static const uint8_t sel[] = { SH4_STATUS_SR, SH4_STATUS_FETCH };
     uint32_t v[2] = { 0, 0 };
-    bool patient = now(t) - t->halt_since_ns < BREAK_LIMIT_NS / 2;
+    bool patient = now(t) - t->halt_since_ns < BREAK_LIMIT_NS / 2 || t->break_asks < BREAK_MIN_ASKS / 2;
     /* A break taken with BL=1 costs the running handler its SPC and SSR: wait a little for BL=0. */
     bool blocked = true;
     for (int i = 0; i < TRIES; i++) {
@@ -386,6 +387,7 @@ static int stop_range(struct sh4_target *t, struct err *err)
 static int ask_break(struct sh4_target *t, struct err *err)
 {
     t->break_at_ns = now(t);
+    t->break_asks++;
     if (t->stepping && t->range_hi) {
         int ret = stop_range(t, err);
         if (ret)
@@ -408,6 +410,7 @@ static int op_halt(struct target *target, struct err *err)
         return 0;
     t->halt_wanted = true;
     t->halt_since_ns = now(t);
+    t->break_asks = 0;
     return t->crawling ? 0 : lost(t, ask_break(t, err));
 }
 
@@ -461,6 +464,7 @@ static int halt_the_reset(struct sh4_target *t, struct err *err)
 {
     t->halt_wanted = true;
     t->halt_since_ns = now(t);
+    t->break_asks = 0;
     return ask_break(t, err);
 }
 
@@ -486,7 +490,7 @@ static int poll_running(struct sh4_target *t, uint64_t max_ns, struct target_sto
             continue;
         }
         uint64_t at = now(t);
-        if (t->halt_wanted && at - t->halt_since_ns > BREAK_LIMIT_NS)
+        if (t->halt_wanted && at - t->halt_since_ns > BREAK_LIMIT_NS && t->break_asks >= BREAK_MIN_ASKS)
             return halt_failed(t, err);
         if (t->halt_wanted && at - t->break_at_ns > BREAK_AGAIN_NS && (ret = ask_break(t, err)) < 0)
             return ret;

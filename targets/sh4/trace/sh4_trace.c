@@ -12,6 +12,7 @@
 
 enum {
     HALT_NS = 2000000000, /* how long a halt for arming may take */
+    HALT_POLLS = 40,      /* ... and at least so many looks: reading a full ring through a slow adapter takes seconds */
     SLICE_NS = 1000000,
     ASK_NS = 20000000,    /* the ring is asked for at least this often */
     ASK_AGAIN_NS = 5000000,
@@ -491,7 +492,7 @@ static int stop_program(struct sh4_target *t, bool *ran, struct err *err)
     if (!*ran)
         return t->state == TARGET_HALTED || t->stop_pending ? 0 : err_set(err, ERR_STATE, "attach first", "trace: target not attached");
     int ret = t->base.ops->halt(&t->base, err);
-    while (ret == 0 && t->state == TARGET_RUNNING && now(t) < end)
+    for (unsigned n = 0; ret == 0 && t->state == TARGET_RUNNING && (now(t) < end || n < HALT_POLLS); n++)
         ret = t->base.ops->poll(&t->base, SLICE_NS, &stop, err);
     if (ret < 0)
         return ret;
