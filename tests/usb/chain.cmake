@@ -5,3 +5,4 @@ pp_usb_says(chain_ambiguous 1 "may stand at 2 places" RIG --board sim:sh7750 --c
             --private --no-profile --gdb off)
 pp_usb_test(tutorial_chain_named RIG --board sim:sh7750 --chain ir=16 --chain after:ir=3 jlink
             COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/tutorial.py $<TARGET_FILE:probeprof> jlink --chain "16,16*,3")
+pp_replug_test(chain jlink --chain idcode=0x4ba00477,ir=4 --chain after:idcode=0x12345679,ir=7 jlink,mem=4096)

@@ -15,3 +15,4 @@ endforeach()
 # Answers have neither numbers nor check sums: a stale or changed one of the right length cannot be told from a right one.
 pp_usb_test(usb_faults_jlink RIG --control jlink-faults.sock --board sim:sh7750 jlink,mem=2000 COMMAND test_usb_jtag jlink,timeout=150
             sweep unplug stall timeout short hang)
+pp_replug_test(jlink jlink jlink)
