@@ -11,6 +11,7 @@ static const struct opt doctor_opts[] = {
     SETTINGS_PROBE_OPT,
     { "target", 0, "T", "part behind the adapter, where the adapter does not imply it: sh7750, sh7091", SET_TARGET },
     { "speed", 0, "HZ", "look at this wire clock: 10M, 500k; auto: find the fastest that works", SET_SPEED },
+    { "chain", 0, "LIST", "IR lengths of the JTAG chain from TDI to TDO, the part marked: 4,16*,8", SET_CHAIN },
     { "voltage", 0, "V", "what the target's supply must be: 3.3, 5", SET_VOLTAGE },
     { "private", 0, NULL, "use private H-UDI commands: unverified on silicon; default on simulated boards only", SET_PRIVATE },
     { "no-private", 0, NULL, "documented commands only", SET_NO_PRIVATE },

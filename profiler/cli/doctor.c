@@ -5,10 +5,12 @@
 #include <string.h>
 
 #include "probe/base/util.h"
+#include "probe/jtag_chain.h"
 #include "probe/link.h"
 #include "probe/probe.h"
 #include "probe/usb.h"
 #include "profiler/cli/board_io.h"
+#include "profiler/cli/chain.h"
 #include "profiler/cli/parts.h"
 #include "profiler/symbols.h"
 
@@ -211,6 +213,10 @@ static int look_jtag(struct doctor *d, char *detail, size_t cap, struct err *err
                        "TDI leads straight to TDO: no device is on the chain");
     if (ret == 0)
         snprintf(detail, cap, "bits pass unharmed, %u device%s on the chain", taps, taps == 1 ? "" : "s");
+    struct jtag_chain chain;
+    char text[128];
+    if (ret == 0 && taps > 1 && (ret = jtag_chain_scan(d->probe, &chain, err)) == 0)
+        snprintf(detail, cap, "bits pass unharmed; on the chain %s", jtag_chain_text(&chain, text, sizeof text));
     return ret;
 }
 
@@ -262,13 +268,16 @@ static int look_part(struct doctor *d, char *detail, size_t cap, struct err *err
         snprintf(detail, cap, "not looked at: --target says which it is (probeprof list)");
         return 1;
     }
+    char chain[200] = "";
     int ret = part_choose(d->set->target, d->report->probe, &d->part, err);
+    if (ret == 0)
+        ret = chain_find_part(&d->probe, d->part, d->set->chain, chain, sizeof chain, err);
     if (ret == 0)
         ret = d->part->open(d->part, d->probe, &opt, &d->target, err);
     if (ret == 0)
         ret = d->target->ops->attach(d->target, err);
     if (ret == 0)
-        snprintf(detail, cap, "%s%s", d->target->ops->name, state_text(d->target));
+        snprintf(detail, cap, "%s%s%s%s", d->target->ops->name, state_text(d->target), *chain ? ", one of " : "", chain);
     return ret;
 }
 

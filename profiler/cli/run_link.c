@@ -1,9 +1,8 @@
 /* The wire, before anybody talks to a part over it: the target's power, its reset pin, the clock. */
 #include <inttypes.h>
-#include <string.h>
 
-#include "probe/jtag_chain.h"
 #include "probe/link.h"
+#include "profiler/cli/chain.h"
 #include "profiler/cli/run.h"
 
 enum { TOLERANCE_PERCENT = 10 };
@@ -44,43 +43,13 @@ static int find_speed(struct run *r, struct err *err)
     return 0;
 }
 
-/* Noise changes a bit here and there: a scan that looks like several devices has to look like that twice. */
-static int scan_chain(struct run *r, struct jtag_chain *chain, struct err *err)
-{
-    struct jtag_chain again;
-    int ret = jtag_chain_scan(r->probe, chain, err);
-    if (ret < 0 || chain->taps == 1)
-        return ret;
-    ret = jtag_chain_scan(r->probe, &again, err);
-    if (ret < 0 || !memcmp(chain, &again, sizeof again))
-        return ret;
-    return err_set(err, ERR_PROTOCOL, "lower --speed; check TDI, TMS, TCK and GND", "JTAG chain: two scans differ");
-}
-
-/* A part alone on its chain is left to its own driver, and so is a wire on which nothing comes back: it knows its pins better. */
 static int find_part(struct run *r, struct err *err)
 {
-    const struct jtag_chain_want want = { r->part->name, r->part->ir_bits, false };
-    struct jtag_chain chain = { 0 };
-    struct jtag_place place;
-    struct err why = { .code = ERR_OK };
-    char text[160];
-    if (!r->part->ir_bits || !r->probe->driver->jtag)
-        return *r->set.chain ? err_set(err, ERR_USAGE, "leave it out", "--chain: a %s is not reached by JTAG here", r->part->name) : 0;
-    int ret = scan_chain(r, &chain, &why);
-    if (ret == -ERR_NO_TARGET || (ret == -ERR_PROTOCOL && !*r->set.chain))
-        return 0;
-    if (ret < 0 && err)
-        *err = why;
-    if (ret < 0)
-        return ret;
-    if (chain.taps == 1 && !*r->set.chain)
-        return 0;
-    ret = jtag_chain_find(&chain, &want, r->set.chain, &place, err);
-    if (ret < 0 || chain.taps == 1)
-        return ret;
-    run_note(r, "JTAG chain: %s; the %s is number %u from TDI", jtag_chain_text(&chain, text, sizeof text), r->part->name, place.place + 1);
-    return jtag_chain_wrap(r->probe, &place, &r->probe, err);
+    char text[200];
+    int ret = chain_find_part(&r->probe, r->part, r->set.chain, text, sizeof text, err);
+    if (ret == 0 && *text)
+        run_note(r, "JTAG chain: %s", text);
+    return ret;
 }
 
 void run_link_after(struct run *r)

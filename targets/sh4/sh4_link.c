@@ -136,7 +136,7 @@ static int measure_ir(struct sh4_link *l, struct err *err)
         return err_set(err, ERR_NO_TARGET, "lower the wire clock; check TDI, TMS, TCK and GND",
                        "scanned a pattern through the IR and it did not come back (got %08x%08x%08x)",
                        le32(tdo + 8), le32(tdo + 4), le32(tdo));
-    return err_set(err, ERR_NO_TARGET, "is this an SH7750, alone in the JTAG chain?",
+    return err_set(err, ERR_NO_TARGET, "is this an SH7750?",
                    "IR is %u bits long and captures ..%d%d, an SH7750's has %d and ..01", len, bit(tdo, 1),
                    bit(tdo, 0), SH4_IR_BITS);
 }
