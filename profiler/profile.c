@@ -461,6 +461,7 @@ struct scaled {
     struct profile *p;
     double *spread;  /* by node: its own */
     double *below;   /* by node: with children; at most, as if all were wrong the same way */
+    double *sum, *sum_below; /* of those by function */
     uint32_t *open;  /* by function: frames on the current path */
 };
 
@@ -510,21 +511,26 @@ static void sum_functions(struct scaled *s)
         for (uint32_t k = (uint32_t)i - 1; i && k != n->parent; k = p->nodes[k].parent)
             s->open[p->nodes[k].function]--;
         f->c1 += n->c1;
-        f->c1_spread += rounded(s->spread[i]);
+        s->sum[n->function] += s->spread[i];
         p->total_c1 += n->c1;
         if (s->open[n->function]++ == 0) {
             f->c1_children += n->c1_children;
-            f->c1_children_spread += rounded(s->below[i]);
+            s->sum_below[n->function] += s->below[i];
         }
+    }
+    for (size_t i = 0; i < p->nfunctions; i++) {
+        p->functions[i].c1_spread = rounded(s->sum[i]);
+        p->functions[i].c1_children_spread = rounded(s->sum_below[i]);
     }
 }
 
 int profile_take_rates(struct profile *p, const struct rates *r, struct err *err)
 {
     struct scaled s = { p, malloc((p->nnodes + 1) * sizeof(double)), malloc((p->nnodes + 1) * sizeof(double)),
+                        calloc(p->nfunctions + 1, sizeof(double)), calloc(p->nfunctions + 1, sizeof(double)),
                         calloc(p->nfunctions + 1, sizeof(uint32_t)) };
     uint64_t *before = malloc((p->nfunctions + 1) * sizeof *before), estimated = p->total_c1;
-    bool ok = s.spread && s.below && s.open && before;
+    bool ok = s.spread && s.below && s.sum && s.sum_below && s.open && before;
     for (size_t k = 0; ok && k < p->nfunctions; k++)
         before[k] = p->functions[k].c1_children;
     if (ok && r->given && p->type == PROFILE_TRACE) {
@@ -536,6 +542,8 @@ int profile_take_rates(struct profile *p, const struct rates *r, struct err *err
     }
     free(s.spread);
     free(s.below);
+    free(s.sum);
+    free(s.sum_below);
     free(s.open);
     free(before);
     return ok ? 0 : err_set(err, ERR_NOMEM, "close other programs", "profile: out of memory for %zu call paths", p->nnodes);

@@ -377,7 +377,7 @@ static void estimate(const struct profile *p, const struct text_sink *out)
     const struct profile_estimate *e = &p->info.estimate;
     const char *by = e->sources == EVENT_BY_STAMPS ? "time stamps" : e->sources == EVENT_BY_ARRIVALS ? "arrival times" : "time stamps and arrival times";
     char a[32];
-    if (!e->is || p->type != PROFILE_TRACE)
+    if (!e->is || p->type != PROFILE_TRACE || !p->total_c1)
         return;
     if (!e->measurements) {
         sink_printf(out, "estimate  C1 is by a table of cycles alone: nothing told how long it took\n");

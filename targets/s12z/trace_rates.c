@@ -17,10 +17,10 @@ static const double MEAN_WORTH = 0.5;
 static const double NOISE = 0.25;       /* variance of a stretch by its length */
 static const double NOISE_WORTH = 2;
 static const double ALIKE = 30;         /* stretches a function; more of them are the same code again, with the same error */
-static const double PATHS = 0.2;        /* of the deviation among functions: a function's factor on one path differs from its own by that */
+static const double PATHS = 0.3;        /* of the deviation among functions: a function's factor on one path differs from its own by that */
 static const double LIKELY = 1.96, RARE = 2.5; /* standard deviations for 95 of 100, and what few degrees of freedom add: near Student's t */
 static const double LOPSIDED = 0.15;    /* of the variance among pieces of code: stretches show the beginnings of runs more often than their ends */
-static const double LEAST_FACTOR = 0.01;
+static const double LEAST_FACTOR = 0.01, MOST = 1000;
 
 struct s12z_sums {
     uint32_t function[N];
@@ -180,7 +180,7 @@ static void improve(const struct s12z_rates *r, struct guess *q)
         told += knows;
         variances += v;
     }
-    double mean = sum / told;
+    double mean = fmax(sum / told, LEAST_FACTOR);
     for (size_t i = 0; i < r->n; i++)
         squares += is_apart(s, i) ? 0 : (s->factor[i] - mean) * (s->factor[i] - mean);
     q->noise = (residue(s, r->n) + q->noise * freedom * q->alike + NOISE * NOISE_WORTH) / ((double)r->stretches + NOISE_WORTH);
@@ -214,10 +214,10 @@ size_t s12z_rates_solve(struct s12z_rates *r, double (*total)(void *ctx, uint32_
         double all = total ? total(ctx, s->function[k]) : 0, own = s->g[k][k];
         double unseen = all > own ? 1 - own / all : 0, blind = unseen * unseen * (LOPSIDED + 1 / (1 + s->seen[k])) * pieces;
         double v = variance(s, r->n, k), borrowed = fmin(v / prior_spread2(s, k, &q), 1); /* from the mean, which is not sure itself */
-        out[k] = (struct s12z_rate){ s->function[k], fmax(s->factor[k], LEAST_FACTOR),
-                                     likely * sqrt(v + borrowed * borrowed * q.spread2 / q.told + blind), own };
+        double half = likely * sqrt(fmax(v + borrowed * borrowed * q.spread2 / q.told + blind, 0));
+        out[k] = (struct s12z_rate){ s->function[k], fmin(fmax(s->factor[k], LEAST_FACTOR), MOST), fmin(half, MOST), own };
     }
-    *others = (struct s12z_rate){ .factor = fmax(q.mean, LEAST_FACTOR), .half = likely * sqrt(q.spread2 * (1 + 1 / q.told) + scatter) };
+    *others = (struct s12z_rate){ .factor = fmin(q.mean, MOST), .half = fmin(likely * sqrt(q.spread2 * (1 + 1 / q.told) + scatter), MOST) };
     return r->n;
 }
 

@@ -304,6 +304,44 @@ static void rates__no_stamp_one_stamp_and_many__told_with_what_they_rest_on(void
     assert_true(half[1] > half[2]);
 }
 
+/* Lines, stamps and arrivals that no program makes: factors stay numbers, and spreads. */
+static void lines__of_any_kind__factors_stay_numbers(void **state)
+{
+    static const uint32_t places[] = { CODE, CODE + 0x0D, CODE + 0x17, LEAF, LEAF + 4, LEAF + 6, HANDLER + 1, SLEEP, SLEEP + 3, 0x001000 };
+    static const unsigned formats[] = { S12Z_PTIB, S12Z_PTIB, S12Z_PTVB, S12Z_PTVB, S12Z_PTHF, S12Z_PTW, S12Z_PTS };
+    uint32_t rng = 1;
+    uint64_t tick = 0, measured = 0;
+    (void)state;
+    for (unsigned run = 0; run < 60; run++) {
+        struct image im = program();
+        struct s12z_events *e = open_events(&im);
+        struct told t = { .n = 0 };
+        for (unsigned k = 0; k < 3000; k++) {
+            rng = rng * 1664525 + 1013904223;
+            struct s12z_line l = k ? line(formats[rng >> 28 & 7 ? (rng >> 28) % 5 : 5 + (rng >> 24 & 1)], rng >> 20 & 1 ? "T" : rng >> 21 & 1 ? "N" : "",
+                                          places[(rng >> 12) % ARRAY_LEN(places)], rng >> 3 & (run & 1 ? 0xFFFF : 0x3F)) : PTS(CODE);
+            l.vector = rng >> 9 & 1 ? 0xE8 : 0xF8;
+            l.stamp_overflow = (rng >> 5 & 0x7F) == 0;
+            tick = (rng & 0xFFF) == 5 ? 0 : tick + (rng >> 6 & (run & 2 ? 0x3FF : 0xFFFFF));
+            struct s12z_arrival at = { tick, run & 4 ? 10 : run & 8 ? 1e-9 : 0, rng >> 7 & 1 };
+            assert_int_equal(s12z_events_line(e, 0, &l, &at, 0, NULL), 0);
+            take(e, &t);
+        }
+        assert_int_equal(s12z_events_end(e, NULL), 0);
+        take(e, &t);
+        assert_in_range(t.others.c1, 10000, 1000000000);
+        assert_true(t.others.c2 <= 1000000000);
+        for (unsigned k = 0; k < t.n; k++) {
+            assert_in_range(t.row[k].c1, 10000, 1000000000);
+            assert_true(t.row[k].c2 <= 1000000000);
+        }
+        measured += t.others.amount;
+        s12z_events_free(e);
+    }
+    print_message("  %llu measurements\n", (unsigned long long)measured);
+    assert_true(measured > 300);
+}
+
 /* The factors depend on the bytes, not on how they were cut. */
 struct split_run { struct s12z_events *e; struct told told; };
 static int split_item(void *ctx, const struct s12z_item *i)
@@ -370,6 +408,7 @@ int main(void)
         cmocka_unit_test(lines__each_situation__stretches_or_none),
         cmocka_unit_test(arrivals__each_situation__stretches_or_none),
         cmocka_unit_test(rates__no_stamp_one_stamp_and_many__told_with_what_they_rest_on),
+        cmocka_unit_test(lines__of_any_kind__factors_stay_numbers),
         cmocka_unit_test(stream__cut_anywhere__same_factors),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
