@@ -195,14 +195,24 @@ static void time_note(const struct decode *d, char *note, size_t cap)
         snprintf(note, cap, "the trace has too few time stamps to judge the cycle table");
 }
 
+static void tell_overflows(struct cli *cli, const struct decode *d, uint64_t times)
+{
+    struct s12z_culprit c[1];
+    char range[80] = "--start and --stop around less code avoid that";
+    uint32_t start, stop;
+    bool named = s12z_events_culprits(d->events, c, ARRAY_LEN(c)) && c[0].name;
+    if (s12z_events_range(d->events, &start, &stop))
+        snprintf(range, sizeof range, "--start 0x%06X --stop 0x%06X leaves that out", start, stop);
+    cli_warn(cli, "the trace buffer overflowed %llu time%s%s%s: %s", (unsigned long long)times, times == 1 ? "" : "s",
+             named ? ", mostly filled by returns of " : "", named ? c[0].name : "", range);
+}
+
 static void warn(struct cli *cli, const struct decode *d)
 {
     const struct s12z_events_totals *t = s12z_events_totals(d->events);
     const struct s12z_flow_totals *f = s12z_flow_totals(s12z_events_flow(d->events));
     uint32_t pc = 0;
     size_t open = s12z_flow_check(s12z_events_flow(d->events), &pc);
-    struct s12z_culprit c[3];
-    size_t n = t->overflows ? s12z_events_culprits(d->events, c, ARRAY_LEN(c)) : 0;
     if (d->stats.bad)
         cli_warn(cli, "%llu bytes in %llu place%s are no lines, first behind line %llu: what ran there is missing; `probeprof dump lines` shows where",
                  (unsigned long long)d->stats.bad_bytes, (unsigned long long)d->stats.bad, d->stats.bad == 1 ? "" : "s",
@@ -216,8 +226,7 @@ static void warn(struct cli *cli, const struct decode *d)
     if (d->open)
         cli_warn(cli, "the capture is cut short: its last line ends no session; what ran then is missing");
     if (t->overflows)
-        cli_warn(cli, "the trace buffer overflowed %llu times%s%s: --start and --stop around less code avoid that", (unsigned long long)t->overflows,
-                 n && c[0].name ? ", mostly filled by returns of " : "", n && c[0].name ? c[0].name : "");
+        tell_overflows(cli, d, t->overflows);
     s12z_flow_loops(s12z_events_flow(d->events), tell_loop, &(struct loops){ cli, 0 });
     if (f->unpaired)
         cli_warn(cli, "%llu return%s went elsewhere than back, the first at %06X: so do task switches and long jumps; otherwise lines are missing or "

@@ -691,8 +691,8 @@ static void make_note(const struct s12z_trace *tr, char *note, size_t cap)
         n += (size_t)snprintf(note + n, cap - n, "; lines are damaged in %llu places, the first %.3g ms from the start: look at the wires",
                               (unsigned long long)tr->damaged, (double)tr->damaged_ns / 1e6);
     else if (n < cap && tr->pdo && s->overflows && name_culprits(tr, who, sizeof who, 2))
-        n += (size_t)snprintf(note + n, cap - n, "; returns of %s filled the buffer %llu times: %s", who, (unsigned long long)s->overflows,
-                              suggest(tr, range, sizeof range));
+        n += (size_t)snprintf(note + n, cap - n, "; returns of %s filled the buffer %llu time%s: %s", who, (unsigned long long)s->overflows,
+                              s->overflows == 1 ? "" : "s", suggest(tr, range, sizeof range));
     uint32_t pc;
     if (n < cap && s12z_flow_check(s12z_events_flow(tr->events), &pc))
         n += (size_t)snprintf(note + n, cap - n, "; counts do not add up at %06X", pc);

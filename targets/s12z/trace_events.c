@@ -288,23 +288,29 @@ static void note_surroundings(struct s12z_events *e, const struct event *ev)
         c->back = (uint32_t)ev->target;
 }
 
-/* Outwards from the worst, as long as one is called again and again from within one call of its caller. */
+static const struct called *caller_of(const struct s12z_events *e, const struct called *c)
+{
+    const struct image_function *f = function_at(e, c->site);
+    return f && f->low != c->low ? called_at(e, (uint32_t)f->low) : NULL;
+}
+
+/* Outwards from the worst, as long as one is called again and again from within one call of its caller; not into a caller that was not
+ * seen to return, such as a main loop. */
 bool s12z_events_range(const struct s12z_events *e, uint32_t *start, uint32_t *stop)
 {
     const struct s12z_culprit *worst = NULL;
     for (size_t k = 0; k < e->nculprits; k++)
         worst = !worst || e->culprit[k].lines > worst->lines ? &e->culprit[k] : worst;
     const struct called *c = worst ? called_at(e, worst->low) : NULL, *outer;
-    for (unsigned k = 0; c && !c->callers && k < CULPRITS; k++) {
-        const struct image_function *f = function_at(e, c->site);
-        outer = f && f->low != c->low ? called_at(e, (uint32_t)f->low) : NULL;
-        bool again = c->sites || (outer && c->times > AGAIN * outer->times);
-        if (!again && c->back) {
+    for (unsigned k = 0; c && c->back && !c->callers && k < CULPRITS; k++) {
+        outer = caller_of(e, c);
+        bool again = c->sites || (outer && c->times > AGAIN * outer->times), endless = k && !c->sites && outer && !outer->back;
+        if (!again || endless) {
             *start = c->back;
             *stop = c->site;
             return true;
         }
-        c = again ? outer : NULL;
+        c = outer;
     }
     return false;
 }
