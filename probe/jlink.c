@@ -679,11 +679,20 @@ static const struct usb_id ids[] = {
     ROW8(0x1010), ROW8(0x1018), ROW8(0x1020), ROW8(0x1028), ROW8(0x1050), ROW8(0x1058), ROW8(0x1060), ROW8(0x1068), { 0, 0 }
 };
 
+/* Ids come with every new model: one that calls itself a J-Link is one. */
+static bool is_ours(const struct usb_info *dev)
+{
+    for (const struct usb_id *i = ids; i->vid; i++)
+        if (i->vid == dev->vid && i->pid == dev->pid)
+            return true;
+    return dev->vid == ids[0].vid && strstr(dev->product, "J-Link");
+}
+
 static int pick(const struct usb_info *dev, struct adapter *row)
 {
     uint8_t in, out;
     unsigned max_packet = 0;
-    const struct usb_interface *itf = interface_of(dev, &in, &out, &max_packet);
+    const struct usb_interface *itf = is_ours(dev) ? interface_of(dev, &in, &out, &max_packet) : NULL;
     if (!itf)
         return -1;
     char serial[11];
@@ -738,7 +747,7 @@ static void look(struct adapter *row)
 static int jlink_list(bool open, struct adapter_list *out, struct err *err)
 {
     size_t first = out->n;
-    int ret = adapter_list_usb(driver(), ids, pick, out, err);
+    int ret = adapter_list_usb(driver(), NULL, pick, out, err);
     for (size_t i = first; open && ret == 0 && i < out->n; i++)
         if (out->row[i].problem.code == ERR_OK)
             look(&out->row[i]);

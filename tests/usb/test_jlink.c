@@ -312,7 +312,7 @@ static void speed__set__is_what_the_wire_gets(void **state)
 
 static void list__several__each_with_its_number(void **state)
 {
-    static const char *const options[] = { "serial=1", "serial=4000000000,padding=9,pid=1061", "pid=0101,no-serial,hw=8", "serial=7,swd-only" };
+    static const char *const options[] = { "serial=1", "serial=4000000000,padding=9,pid=1061", "pid=0101,no-serial,hw=8", "serial=7,swd-only,pid=1071" };
     static const struct { const char *serial, *path; unsigned can; } want[] = {
         { "1", "1-1", ADAPTER_JTAG }, { "4000000000", "1-2", ADAPTER_JTAG }, { "", "1-3", ADAPTER_JTAG }, { "7", "1-4", 0 },
     };
