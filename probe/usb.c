@@ -435,6 +435,8 @@ int usb_reset(struct usb *u, struct err *err)
     return rc < 0 ? failed(u, rc, "reset", err) : 0;
 }
 
+libusb_device_handle *usb_handle(struct usb *u) { return u->handle; }
+
 void usb_stats(const struct usb *u, uint64_t *transfers, uint64_t *bytes)
 {
     if (transfers)

@@ -252,9 +252,9 @@ void bus_submit(struct bus_dev *d, struct urb *u)
     u->at_ns = d->bus->now_ns;
     *ep->tail = u;
     ep->tail = &u->next;
-    bus_time(d->bus);
+    bus_time(d->bus, true);
     bus_work(d);
-    bus_time_done(d->bus);
+    d->bus->idle_since_ns = bus_host_ns();
 }
 
 bool bus_pending(const struct bus_dev *d, const struct urb *u)
@@ -356,26 +356,34 @@ void bus_unplug(struct bus_dev *d)
 
 /* ---- time ---- */
 
-void bus_time(struct bus *b)
+/* A board runs on while the host does something else; what the models themselves take is not given to it, or a slow machine would
+ * run after the host's clock for ever. */
+static void boards_time(struct bus *b, uint64_t now)
+{
+    uint64_t idle = now - MIN(now, b->idle_since_ns);
+    for (unsigned i = 0; i < b->ndevs; i++)
+        if (b->dev[i].board)
+            b->dev[i].board->type->advance(b->dev[i].board, MIN(idle, BOARD_MAX_NS), NULL);
+}
+
+void bus_time(struct bus *b, bool asked)
 {
     uint64_t now = bus_host_ns(), passed = now - b->host_ns;
     b->host_ns = now;
     if (b->virtual_time)
         return;
+    if (asked)
+        boards_time(b, now);
     for (unsigned i = 0; i < b->ndevs; i++) {
         struct bus_dev *d = &b->dev[i];
-        if (d->board)
-            d->board->type->advance(d->board, MIN(passed, BOARD_MAX_NS), NULL);
         if (d->plugged && d->type->advance)
             d->type->advance(d->model, passed);
     }
 }
 
-void bus_time_done(struct bus *b) { b->host_ns = bus_host_ns(); }
-
 void bus_tick(struct bus *b)
 {
-    bus_time(b);
+    bus_time(b, false);
     for (unsigned i = 0; i < b->ndevs; i++) {
         struct bus_dev *d = &b->dev[i];
         if (!d->plugged && d->replug_ns && d->unplugged_at_ns && bus_host_ns() - d->unplugged_at_ns >= d->replug_ns)
@@ -383,7 +391,6 @@ void bus_tick(struct bus *b)
         if (d->plugged)
             bus_work(d);
     }
-    bus_time_done(b);
 }
 
 static uint64_t device_due(struct bus_dev *d)

@@ -99,7 +99,7 @@ struct bus {
     unsigned ndevs;
     bool virtual_time;
     uint64_t now_ns;             /* virtual */
-    uint64_t host_ns;            /* real: when time last passed */
+    uint64_t host_ns, idle_since_ns; /* real: when time last passed; when the last request was done */
     struct { uint64_t frame; uint32_t used; } frames[BUS_FRAMES];
     /* transport: the device goes away, or comes (called by bus_unplug, bus_plug) */
     void (*gone)(struct bus_dev *d);
@@ -128,9 +128,8 @@ struct bus_ep *bus_endpoint(struct bus_dev *d, uint8_t address); /* NULL: no suc
 void bus_tick(struct bus *b);
 /* Host ns until bus_tick() should be called at the latest; UINT64_MAX: not needed. */
 uint64_t bus_due_ns(struct bus *b);
-/* Time passes as it does before every request: the boards' (bounded) and the adapters'. */
-void bus_time(struct bus *b);
-void bus_time_done(struct bus *b); /* what a request took is not time that passed */
+/* Time passes: the adapters', and before a request (asked) the boards', which is bounded. */
+void bus_time(struct bus *b, bool asked);
 
 /* Faults (bus_faults.c). */
 int fault_parse(struct fault *f, const char *text, struct err *err);

@@ -53,7 +53,7 @@ struct usb_model_type {
     /* Whether an IN transfer said nothing that a host would miss (an FTDI chip's two status bytes): such transfers come as time
      * goes, so they are not counted when a fault is to strike the N-th. NULL: only empty ones are such. */
     bool (*idle)(struct usb_model *m, uint8_t ep, const uint8_t *data, size_t len);
-    size_t id_offset; /* of the byte in an answer that names its request, for fault=wrong-id */
+    size_t id_offset; /* of the byte in an answer that names its request, for fault=wrong-id; SIZE_MAX: there is none, the fault does nothing */
     /* The device was reset, or its endpoint's halt cleared (ep 0: reset). May be NULL. */
     void (*clear)(struct usb_model *m, uint8_t ep);
     /* ns from now until an IN endpoint that said USB_NAK may have something by itself (a latency timer); 0: only after a

@@ -2,7 +2,8 @@
  * latency timer or send-immediate. The board hangs at channel A.
  *
  * Options: on=B (the board's channel), vid=, pid=, product=, blank (no EEPROM: no strings), rtck (GPIOL3 returns TCK),
- * ntrst=, nreset=, asebrk=, vtref=, oe=[!]PIN: where a target's signal hangs, 4..7 GPIOL0..3, 8..15 GPIOH0..7; ! inverted; oe: the
+ * ntrst=, nreset=, asebrk=, vtref=, oe=[!]PIN[~GATE]: where a target's signal hangs, 4..7 GPIOL0..3, 8..15 GPIOH0..7; ! inverted;
+ * GATE: only while that pin is low; oe: the
  * JTAG signals' buffer is on while this pin is low (! high).
  * Sources: FTDI AN232B-04 and data sheets (packets, latency timer); libftdi 1.5 ftdi.h (requests). */
 #include "tests/usb/model_ftdi.h"
@@ -210,8 +211,10 @@ static void ftdi_advance(struct usb_model *m, uint64_t ns)
 
 static int pin_option(struct signal *s, const char *value, struct err *err)
 {
+    const char *gate = strchr(value, '~');
     s->inverted = value[0] == '!';
     s->bit = atoi(value + s->inverted);
+    s->gate = gate ? atoi(gate + 1) : -1;
     return s->bit >= 4 && s->bit < NPIN ? 0 : err_set(err, ERR_USAGE, "4..7 GPIOL0..3, 8..15 GPIOH0..7", "pin %s", value);
 }
 
@@ -311,7 +314,7 @@ static void ftdi_destroy(struct usb_model *m)
     free(f);
 }
 
-#define FTDI_OPS .destroy = ftdi_destroy, .control = ftdi_control, .out = ftdi_out, .in = ftdi_in, .idle = ftdi_idle, .id_offset = STATUS, \
+#define FTDI_OPS .destroy = ftdi_destroy, .control = ftdi_control, .out = ftdi_out, .in = ftdi_in, .idle = ftdi_idle, .id_offset = SIZE_MAX, \
     .clear = ftdi_clear, .due_ns = ftdi_due, .advance = ftdi_advance
 const struct usb_model_type usb_model_ft232h = { .name = "ft232h", .help = "FTDI FT232H", .create = create_ft232h, FTDI_OPS };
 const struct usb_model_type usb_model_ft2232h = { .name = "ft2232h", .help = "FTDI FT2232H, two channels", .create = create_ft2232h, FTDI_OPS };

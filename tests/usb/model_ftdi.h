@@ -17,9 +17,10 @@ struct fifo {
 };
 void fifo_take(struct fifo *f, size_t n);  /* drops the first n */
 
-/* Where a target's signal hangs: bit 0..7 low, 8..15 high pins; -1 nowhere. inverted: a high pin pulls the signal low. */
+/* Where a target's signal hangs: bit 0..7 low, 8..15 high pins; -1 nowhere. inverted: a high pin pulls the signal low. A buffer between
+ * may be switched on by a low pin `gate` (-1: none). */
 struct signal {
-    int bit;
+    int bit, gate;
     bool inverted;
 };
 enum { SIG_NTRST, SIG_NRESET, SIG_ASEBRK, SIG_VTREF, SIG_OE, NSIGNALS };

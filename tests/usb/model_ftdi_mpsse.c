@@ -43,7 +43,8 @@ void mpsse_drive(struct mpsse *m)
         if (s->bit < 0)
             continue;
         mask |= target_pin[i];
-        if (!drives(m, s->bit) || level(m, s->bit) != s->inverted)
+        bool off = s->gate >= 0 && level(m, s->gate);
+        if (off || !drives(m, s->bit) || level(m, s->bit) != s->inverted)
             value |= target_pin[i];
     }
     if (mask && (mask != m->pins_mask || value != m->pins_out))

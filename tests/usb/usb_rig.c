@@ -19,7 +19,7 @@
 
 static const char usage[] =
     "usage: usb_rig [OPTION...] [--board SPEC [--chain TAP]...] MODEL[,option...] [...] -- COMMAND...\n"
-    "       usb_rig --tell SOCKET COMMAND    unplug [N] | plug [N] | power on|off [N] | transfers [N] |\n"
+    "       usb_rig --tell SOCKET COMMAND    unplug [N] | plug [N] | power on|off [N] | transfers [N] | pins [N] |\n"
     "                                        strike KIND M [N] (the M-th transfer from now)\n"
     "       usb_rig --list\n"
     "Runs COMMAND where each MODEL is plugged in; its exit status is ours.\n"
@@ -104,6 +104,15 @@ static int strike_from_now(struct bus_dev *d, const char *kind, uint64_t nth, st
     return fault_parse(&d->fault[i], text, err);
 }
 
+/* Levels as the board has them: enum jtag_pin or bdc_pin, in hex. */
+static int board_pins(struct wiring *w, char *answer, size_t cap, struct err *err)
+{
+    unsigned value = 0, known = 0;
+    int ret = w->base.type->get_pins(&w->base, &value, &known, err);
+    snprintf(answer, cap, " %x of %x", value, known);
+    return ret;
+}
+
 static int command(struct rig *rig, char *line, char *answer, size_t cap, struct err *err)
 {
     char verb[16] = "", what[32] = "", third[16] = "", fourth[16] = "";
@@ -121,6 +130,8 @@ static int command(struct rig *rig, char *line, char *answer, size_t cap, struct
         return wiring_power(&rig->wiring[i], strcmp(what, "on") == 0, err);
     if (strcmp(verb, "transfers") == 0)
         return snprintf(answer, cap, " %llu", (unsigned long long)d->transfers), 0;
+    if (strcmp(verb, "pins") == 0 && rig->wiring[i].board)
+        return board_pins(&rig->wiring[i], answer, cap, err);
     if (strike)
         return strike_from_now(d, what, strtoull(third, NULL, 10), err);
     return err_set(err, ERR_USAGE, "", "unknown command \"%s\"", line);
@@ -465,7 +476,7 @@ static int run(struct launch *l)
     rig->bed = umockdev_testbed_new();
     pthread_mutex_lock(&rig->lock);
     int ret = plug_all(l);
-    rig->bus.host_ns = bus_host_ns();
+    rig->bus.host_ns = rig->bus.idle_since_ns = bus_host_ns();
     pthread_mutex_unlock(&rig->lock);
     if (ret < 0 || spawn(l, &old) < 0)
         return 1;

@@ -1,0 +1,302 @@
+#include "probe/ftdi_mpsse.h"
+
+#include <string.h>
+
+#include "probe/base/bytes.h"
+#include "probe/base/util.h"
+
+/* Opcodes of shifts are made of these. Data go out on the falling edge and come in on the rising one, low bit first. */
+enum { OUT_FALLING = 0x01, BITS = 0x02, IN_FALLING = 0x04, LSB = 0x08, WRITE = 0x10, READ = 0x20, TMS = 0x40 };
+enum { GET_LOW = 0x81, SEND_IMMEDIATE = 0x87, CLOCK_BITS = 0x8E, CLOCK_BYTES = 0x8F, BAD_COMMAND = 0xFA };
+enum { TMS_MOST = 6, SHIFT_MOST = 65536, STATUS = 2 };
+/* Room kept: for one more step of any kind in the middle of a batch, and for its end. */
+enum { STEP_OUT = 12, STEP_IN = 3, STEP_REPLIES = 3, HEADER_OUT = 3, END_OUT = 6, END_IN = 4, END_REPLIES = 2 };
+enum phase { ENTER, BODY, LAST, IDLE };
+
+/* ---- putting down ---- */
+
+static void put(struct mpsse_batch *b, uint8_t byte) { b->out[b->nout++] = byte; }
+
+static void put_count(struct mpsse_batch *b, uint8_t op, uint32_t n)
+{
+    put(b, op);
+    put_le16(b->out + b->nout, (uint16_t)(n - 1));
+    b->nout += 2;
+}
+
+static void expect(struct mpsse_batch *b, struct mpsse_reply r)
+{
+    b->nin += r.bits < 8 ? 1 : r.bits / 8;
+    b->reply[b->nreplies++] = r;
+}
+
+static uint8_t shift_op(const struct mpsse_batch *b, const struct jtag_op *op, uint8_t kind)
+{
+    uint8_t code = LSB | kind;
+    if (op->tdi)
+        code |= WRITE | OUT_FALLING;
+    if (op->tdo)
+        code |= (uint8_t)(READ | (b->falling ? IN_FALLING : 0));
+    return code;
+}
+
+/* ---- TMS ---- */
+
+static void end_tms(struct mpsse_batch *b)
+{
+    if (b->tms.n == 0)
+        return;
+    uint8_t read = (uint8_t)(b->tms.read ? READ | (b->falling ? IN_FALLING : 0) : 0);
+    put(b, (uint8_t)(TMS | LSB | BITS | OUT_FALLING | read));
+    put(b, (uint8_t)(b->tms.n - 1));
+    put(b, (uint8_t)(b->tms.bits | b->tms.tdi << 7));
+    if (b->tms.read) {
+        b->tms.reply.at = (uint8_t)(8 - b->tms.n + b->tms.read_at); /* the bits of a reply stand at the top of its byte */
+        expect(b, b->tms.reply);
+    }
+    b->clocks += b->tms.n;
+    memset(&b->tms, 0, sizeof b->tms);
+}
+
+static void add_tms(struct mpsse_batch *b, unsigned bits, unsigned n)
+{
+    if (b->tms.n + n > TMS_MOST)
+        end_tms(b);
+    b->tms.bits |= (uint8_t)(bits << b->tms.n);
+    b->tms.n = (uint8_t)(b->tms.n + n);
+}
+
+/* From Run-Test/Idle to the first Shift. With `zero` TDI has to be low afterwards: a shift without data keeps it. */
+static void enter(struct mpsse_batch *b, enum jtag_op_kind kind, bool zero)
+{
+    if (zero && b->tms.tdi)
+        end_tms(b);
+    if (kind == JTAG_IR)
+        add_tms(b, 0x3, 4);
+    else
+        add_tms(b, 0x1, 3);
+}
+
+static bool bit_of(const uint8_t *p, uint32_t i) { return p && (p[i / 8] >> (i % 8) & 1); }
+
+/* The last bit, which leaves Shift, then Update and Run-Test/Idle. */
+static void last(struct mpsse_batch *b, const struct jtag_op *op)
+{
+    if (b->tms.data || b->tms.n + 3 > TMS_MOST)
+        end_tms(b);
+    b->tms.tdi = bit_of(op->tdi, op->bits - 1);
+    b->tms.data = true;
+    b->tms.read = op->tdo != NULL;
+    b->tms.read_at = b->tms.n;
+    b->tms.reply = (struct mpsse_reply){ .dst = op->tdo, .bit = op->bits - 1, .bits = 1, .last = true };
+    add_tms(b, 0x3, 3);
+}
+
+/* ---- shifts ---- */
+
+static uint32_t whole_bytes(const struct mpsse_batch *b, const struct jtag_op *op, uint32_t bits)
+{
+    uint32_t n = MIN(bits / 8, SHIFT_MOST);
+    if (op->tdi)
+        n = MIN(n, b->cap_out - b->nout - HEADER_OUT - END_OUT);
+    if (op->tdo)
+        n = MIN(n, b->cap_in - b->nin - END_IN);
+    return n;
+}
+
+static uint32_t shift_bytes(struct mpsse_batch *b, const struct jtag_op *op, uint32_t at, uint32_t n)
+{
+    put_count(b, op->tdi || op->tdo ? shift_op(b, op, 0) : CLOCK_BYTES, n);
+    if (op->tdi) {
+        memcpy(b->out + b->nout, op->tdi + at / 8, n);
+        b->nout += n;
+    }
+    if (op->tdo)
+        expect(b, (struct mpsse_reply){ .dst = op->tdo, .bit = at, .bits = n * 8 });
+    return n * 8;
+}
+
+static uint32_t shift_bits(struct mpsse_batch *b, const struct jtag_op *op, uint32_t at, uint32_t n)
+{
+    put(b, op->tdi || op->tdo ? shift_op(b, op, BITS) : CLOCK_BITS);
+    put(b, (uint8_t)(n - 1));
+    if (op->tdi)
+        put(b, op->tdi[at / 8]);
+    if (op->tdo)
+        expect(b, (struct mpsse_reply){ .dst = op->tdo, .bit = at, .bits = n, .at = (uint8_t)(8 - n) });
+    return n;
+}
+
+/* All but the last bit; false when there is more. */
+static bool body(struct mpsse_cursor *c, struct mpsse_batch *b, const struct jtag_op *op)
+{
+    uint32_t left = op->bits - 1 - c->done;
+    if (left == 0)
+        return true;
+    end_tms(b);
+    uint32_t n = left >= 8 ? shift_bytes(b, op, c->done, whole_bytes(b, op, left)) : shift_bits(b, op, c->done, left);
+    c->done += n;
+    b->clocks += n;
+    return c->done == op->bits - 1;
+}
+
+/* Clocks in Run-Test/Idle; false when there are more. TMS is low already: every path ends with it low. */
+static bool idle(struct mpsse_cursor *c, struct mpsse_batch *b, uint64_t total)
+{
+    uint64_t left = total - c->done;
+    if (left == 0)
+        return true;
+    if (left + b->tms.n <= TMS_MOST) {
+        add_tms(b, 0, (unsigned)left);
+        return true;
+    }
+    end_tms(b);
+    uint32_t n = (uint32_t)MIN(left, SHIFT_MOST * 8u);
+    if (n >= 8) {
+        n -= n % 8;
+        put_count(b, CLOCK_BYTES, n / 8);
+    } else {
+        put(b, CLOCK_BITS);
+        put(b, (uint8_t)(n - 1));
+    }
+    b->clocks += n;
+    c->done += n;
+    return c->done == total;
+}
+
+/* ---- ops ---- */
+
+static bool room(const struct mpsse_batch *b)
+{
+    return b->cap_out - b->nout >= STEP_OUT + END_OUT && b->cap_in - b->nin >= STEP_IN + END_IN &&
+           b->cap_replies - b->nreplies >= STEP_REPLIES + END_REPLIES;
+}
+
+static void next_phase(struct mpsse_cursor *c, enum phase phase)
+{
+    c->phase = phase;
+    c->done = 0;
+}
+
+static void step(struct mpsse_cursor *c, struct mpsse_batch *b)
+{
+    const struct jtag_op *op = &c->ops[c->i];
+    bool scan = op->kind == JTAG_IR || op->kind == JTAG_DR;
+    switch ((enum phase)c->phase) {
+    case ENTER:
+        if (scan)
+            enter(b, op->kind, !op->tdi);
+        else if (op->kind == JTAG_RESET)
+            add_tms(b, 0x1F, 6);
+        next_phase(c, scan ? BODY : IDLE);
+        break;
+    case BODY:
+        if (body(c, b, op))
+            next_phase(c, LAST);
+        break;
+    case LAST:
+        last(b, op);
+        next_phase(c, IDLE);
+        break;
+    case IDLE:
+        if (idle(c, b, op->kind == JTAG_IDLE ? (uint64_t)op->bits + op->idle_clocks : op->idle_clocks)) {
+            next_phase(c, ENTER);
+            c->i++;
+        }
+        break;
+    }
+}
+
+int mpsse_check(const struct jtag_op *ops, size_t n, struct err *err)
+{
+    for (size_t i = 0; i < n; i++) {
+        bool scan = ops[i].kind == JTAG_IR || ops[i].kind == JTAG_DR;
+        if (scan && (ops[i].bits == 0 || ops[i].bits > JTAG_MAX_BITS))
+            return err_set(err, ERR_USAGE, "", "JTAG scan of %u bits (1..%d)", ops[i].bits, JTAG_MAX_BITS);
+        if (!scan && ops[i].kind != JTAG_RESET && ops[i].kind != JTAG_IDLE)
+            return err_set(err, ERR_USAGE, "", "JTAG op of unknown kind %d", (int)ops[i].kind);
+    }
+    return 0;
+}
+
+void mpsse_begin(struct mpsse_batch *b)
+{
+    b->nout = b->nin = b->nreplies = 0;
+    b->clocks = 0;
+    memset(&b->tms, 0, sizeof b->tms);
+}
+
+bool mpsse_encode(struct mpsse_cursor *c, struct mpsse_batch *b)
+{
+    while (c->i < c->n && room(b))
+        step(c, b);
+    return c->i == c->n;
+}
+
+void mpsse_finish(struct mpsse_batch *b, uint8_t token)
+{
+    end_tms(b);
+    if ((b->nin + 2) % MPSSE_PACKET_DATA == 0) {
+        put(b, GET_LOW);
+        expect(b, (struct mpsse_reply){ .bits = 8 });
+    }
+    put(b, token);
+    b->nin += 2;
+    b->token = token;
+    put(b, SEND_IMMEDIATE);
+}
+
+/* ---- replies ---- */
+
+static void deliver(const struct mpsse_reply *r, const uint8_t *in)
+{
+    if (r->bits >= 8) {
+        memcpy(r->dst + r->bit / 8, in, r->bits / 8); /* shifts of bytes begin at a byte */
+        return;
+    }
+    uint8_t *p = r->dst + r->bit / 8;
+    unsigned at = r->bit % 8, mask = ((1u << r->bits) - 1) << at, v = (unsigned)(*in >> r->at) << at;
+    *p = (uint8_t)((*p & ~mask) | (v & mask));
+    if (r->last && at + r->bits < 8)
+        *p &= (uint8_t)((1u << (at + r->bits)) - 1);
+}
+
+int mpsse_decode(const struct mpsse_batch *b, const uint8_t *in, struct err *err)
+{
+    const uint8_t *end = in + b->nin - 2;
+    if (end[0] != BAD_COMMAND || end[1] != b->token)
+        return err_set(err, ERR_PROTOCOL, "check the USB cable; unplug the adapter and plug it in again if this stays",
+                       "the chip's answer is out of step: %02x %02x instead of %02x %02x", end[0], end[1], BAD_COMMAND, b->token);
+    for (uint32_t i = 0; i < b->nreplies; i++) {
+        if (b->reply[i].dst)
+            deliver(&b->reply[i], in);
+        in += b->reply[i].bits < 8 ? 1 : b->reply[i].bits / 8;
+    }
+    return 0;
+}
+
+size_t mpsse_strip(uint8_t *data, size_t n, size_t packet)
+{
+    size_t kept = 0;
+    for (size_t at = 0; at < n; at += packet) {
+        size_t len = MIN(packet, n - at);
+        if (len <= STATUS)
+            continue;
+        memmove(data + kept, data + at + STATUS, len - STATUS);
+        kept += len - STATUS;
+    }
+    return kept;
+}
+
+uint16_t mpsse_divisor(uint32_t hz, bool *slow, uint32_t *got_hz)
+{
+    uint32_t base = 30000000, d = (base + hz - 1) / hz;
+    *slow = d > 65536;
+    if (*slow) {
+        base = 6000000;
+        d = MIN((base + hz - 1) / hz, 65536);
+    }
+    d = MAX(d, 1);
+    *got_hz = base / d;
+    return (uint16_t)(d - 1);
+}

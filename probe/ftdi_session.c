@@ -1,0 +1,395 @@
+/* An MPSSE channel on USB: setting it up, moving batches, getting back into step.
+ *
+ * libftdi1 makes the chip's requests. Data go through probe/usb.h: libftdi1's own asynchronous reads allow one in flight, have no
+ * deadline, and wait in a loop that does not sleep. Reads are always posted, so that the chip can give up its replies at
+ * any time: its FIFOs are small, and an engine that cannot put down a reply stops taking commands.
+ * Every batch ends with an opcode that does not exist, whose echo says that nothing was lost, added or left from before. */
+#include <ftdi.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "probe/base/util.h"
+#include "probe/ftdi.h"
+#include "probe/usb_private.h"
+
+enum {
+    READ_SLOT = FTDI_BATCHES, /* slots 0 .. are the batches' */
+    LATENCY_MS = 2,           /* bounds the wait where send-immediate was not enough; 1 would double the empty packets */
+    REQUEST_MS = 1000, WRITE_MS = 1000, DRAIN_MS = 50, DRAIN_READS = 64,
+    BATCH_MS = 2000,          /* beyond what the clocks take */
+    LOOP_BYTES = 60
+};
+enum { TOKEN_A = 0xAA, TOKEN_B = 0xAB, CMD_LOW = 0x80, CMD_HIGH = 0x82, CMD_LOOP = 0x84, CMD_NO_LOOP = 0x85, CMD_DIVISOR = 0x86,
+       CMD_60MHZ = 0x8A, CMD_12MHZ = 0x8B, CMD_TWO_PHASE = 0x8D, CMD_ADAPTIVE = 0x96, CMD_NOT_ADAPTIVE = 0x97, CMD_SHIFT_BOTH = 0x39 };
+enum { PIN_TMS = 0x08 };
+
+static uint64_t now_ms(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
+}
+
+/* ---- in flight ---- */
+
+static void forget_flight(struct ftdi *f)
+{
+    usb_cancel_all(f->usb);
+    f->first = f->flying = f->next_read = f->posted = 0;
+}
+
+int ftdi_lost(struct ftdi *f, struct err *err)
+{
+    f->broken = true;
+    forget_flight(f);
+    if (err)
+        err->code = ERR_USB;
+    return err_prefix(err, -ERR_USB, f->probe.name);
+}
+
+static int post_reads(struct ftdi *f, struct err *err)
+{
+    int ret = 0;
+    while (ret == 0 && f->posted < FTDI_READS) {
+        unsigned i = (f->next_read + f->posted) % FTDI_READS;
+        ret = usb_submit(f->usb, READ_SLOT + i, f->ep_in, f->read[i], FTDI_READ, err);
+        f->posted += ret == 0;
+    }
+    return ret;
+}
+
+/* Bytes of the engine, in order: the oldest batch that misses some gets them. */
+static int feed(struct ftdi *f, const uint8_t *data, size_t n, struct err *err)
+{
+    for (unsigned k = 0; k < f->flying && n > 0; k++) {
+        struct ftdi_batch *b = &f->batch[(f->first + k) % FTDI_BATCHES];
+        size_t now = MIN(n, b->m.nin - b->got);
+        memcpy(b->in + b->got, data, now);
+        b->got += (uint32_t)now;
+        data += now;
+        n -= now;
+    }
+    if (n > 0)
+        return err_set(err, ERR_PROTOCOL, "check the USB cable; unplug the adapter and plug it in again if this stays",
+                       "%zu bytes came that nobody asked for", n);
+    return 0;
+}
+
+static int collect(struct ftdi *f, unsigned timeout_ms, struct err *err)
+{
+    int ret = post_reads(f, err);
+    if (ret < 0)
+        return ret;
+    unsigned i = f->next_read;
+    int n = usb_wait(f->usb, READ_SLOT + i, timeout_ms, err);
+    f->next_read = (i + 1) % FTDI_READS;
+    f->posted--;
+    if (n < 0)
+        return n;
+    ret = feed(f, f->read[i], mpsse_strip(f->read[i], (size_t)n, f->packet), err);
+    return ret < 0 ? ret : post_reads(f, err);
+}
+
+static int late(struct ftdi *f, struct err *err)
+{
+    const char *hint = f->adaptive ? "adaptive clocking needs RTCK at GPIOL3: does it toggle? else leave adaptive=on out"
+                                   : "unplug the adapter, plug it in again";
+    return err_set(err, ERR_TIMEOUT, hint, "the chip does not answer");
+}
+
+/* Waits for the oldest batch. Its clocks, and those of the ones before it, take their time. */
+static int receive(struct ftdi *f, struct err *err)
+{
+    unsigned slot = f->first;
+    struct ftdi_batch *b = &f->batch[slot];
+    uint64_t end = now_ms() + BATCH_MS + b->m.clocks * 2000 / MAX(f->got_hz, 1);
+    while (b->got < b->m.nin) {
+        uint64_t now = now_ms();
+        if (now >= end)
+            return late(f, err);
+        int ret = collect(f, (unsigned)(end - now), err);
+        if (ret == -ERR_TIMEOUT)
+            return late(f, err);
+        if (ret < 0)
+            return ret;
+    }
+    int n = usb_wait(f->usb, slot, WRITE_MS, err);
+    if (n >= 0 && (uint32_t)n != b->m.nout)
+        n = err_set(err, ERR_USB, "check the USB cable", "only %d of %u bytes were taken", n, b->m.nout);
+    if (n < 0)
+        return n;
+    f->first = (f->first + 1) % FTDI_BATCHES;
+    f->flying--;
+    f->clocks += b->m.clocks;
+    return mpsse_decode(&b->m, b->in, err);
+}
+
+static int send(struct ftdi *f, struct err *err)
+{
+    unsigned slot = (f->first + f->flying) % FTDI_BATCHES;
+    struct ftdi_batch *b = &f->batch[slot];
+    mpsse_finish(&b->m, f->tokens++ & 1 ? TOKEN_B : TOKEN_A);
+    b->got = 0;
+    int ret = post_reads(f, err);
+    if (ret == 0)
+        ret = usb_submit(f->usb, slot, f->ep_out, b->out, b->m.nout, err);
+    f->flying += ret == 0;
+    return ret;
+}
+
+static struct ftdi_batch *begin(struct ftdi *f)
+{
+    struct ftdi_batch *b = &f->batch[(f->first + f->flying) % FTDI_BATCHES];
+    b->m.out = b->out;
+    b->m.reply = b->reply;
+    b->m.cap_out = FTDI_OUT;
+    b->m.cap_in = FTDI_IN;
+    b->m.cap_replies = FTDI_REPLIES;
+    b->m.falling = f->falling;
+    mpsse_begin(&b->m);
+    return b;
+}
+
+int ftdi_run(struct ftdi *f, const struct jtag_op *ops, size_t n, struct err *err)
+{
+    struct mpsse_cursor c = { .ops = ops, .n = n };
+    int ret = mpsse_check(ops, n, err);
+    if (ret < 0)
+        return ret;
+    for (bool all = n == 0; ret == 0 && (!all || f->flying > 0);) {
+        if (all || f->flying == FTDI_BATCHES) {
+            ret = receive(f, err);
+            continue;
+        }
+        all = mpsse_encode(&c, &begin(f)->m);
+        ret = send(f, err);
+        f->tms_low = true;
+    }
+    return ret < 0 ? ftdi_lost(f, err) : 0;
+}
+
+static int command(struct ftdi *f, const uint8_t *out, size_t nout, uint8_t *in, size_t nin, struct err *err)
+{
+    struct ftdi_batch *b = begin(f);
+    memcpy(b->out, out, nout);
+    b->m.nout = (uint32_t)nout;
+    b->m.nin = (uint32_t)nin;
+    int ret = send(f, err);
+    if (ret == 0)
+        ret = receive(f, err);
+    if (ret == 0 && nin)
+        memcpy(in, b->in, nin);
+    return ret;
+}
+
+int ftdi_command(struct ftdi *f, const uint8_t *out, size_t nout, uint8_t *in, size_t nin, struct err *err)
+{
+    int ret = command(f, out, nout, in, nin, err);
+    return ret < 0 ? ftdi_lost(f, err) : 0;
+}
+
+/* ---- settings ---- */
+
+int ftdi_send_pins(struct ftdi *f, struct err *err)
+{
+    uint16_t v = (uint16_t)(f->tms_low ? f->value & ~PIN_TMS : f->value | PIN_TMS);
+    uint8_t out[] = { CMD_LOW, (uint8_t)v, (uint8_t)f->direction, CMD_HIGH, (uint8_t)(v >> 8), (uint8_t)(f->direction >> 8) };
+    return command(f, out, sizeof out, NULL, 0, err);
+}
+
+int ftdi_send_clock(struct ftdi *f, struct err *err)
+{
+    bool slow;
+    uint32_t got;
+    uint16_t d = mpsse_divisor(f->hz, &slow, &got);
+    uint8_t out[] = { slow ? CMD_12MHZ : CMD_60MHZ, f->adaptive ? CMD_ADAPTIVE : CMD_NOT_ADAPTIVE, CMD_TWO_PHASE, CMD_DIVISOR, (uint8_t)d,
+                      (uint8_t)(d >> 8) };
+    int ret = command(f, out, sizeof out, NULL, 0, err);
+    if (ret == 0)
+        f->got_hz = got;
+    return ret;
+}
+
+/* ---- setting up ---- */
+
+/* libftdi1's word for a failed request does not tell an unplugged device from others. */
+static int request(struct ftdi *f, const struct usb_info *dev, int rc, const char *doing, struct err *err)
+{
+    if (rc >= 0)
+        return 0;
+    if (!usb_present(dev))
+        return err_set(err, ERR_USB, "plug it in again", "USB %s: unplugged", dev->bus_path);
+    return err_set(err, ERR_USB, "unplug the adapter, plug it in again", "%s: %s", doing, ftdi_get_error_string(f->ctx));
+}
+
+/* What the chip had for somebody else. Its empty packets come for ever: one ends it. */
+static int drain(struct ftdi *f, struct err *err)
+{
+    for (unsigned i = 0; i < DRAIN_READS; i++) {
+        struct err why = { .code = ERR_OK };
+        int n = usb_bulk(f->usb, f->ep_in, f->read[0], FTDI_READ, DRAIN_MS, &why);
+        if (n == -ERR_TIMEOUT || (n >= 0 && mpsse_strip(f->read[0], (size_t)n, f->packet) == 0))
+            return 0;
+        if (n < 0) {
+            if (err)
+                *err = why;
+            return n;
+        }
+    }
+    return err_set(err, ERR_PROTOCOL, "unplug the adapter, plug it in again", "the chip never stops sending");
+}
+
+/* A new engine: whatever it was in the middle of is forgotten. */
+static int engine(struct ftdi *f, const struct usb_info *dev, struct err *err)
+{
+    int ret = request(f, dev, ftdi_set_bitmode(f->ctx, 0, BITMODE_RESET), "bit mode", err);
+    if (ret == 0)
+        ret = request(f, dev, ftdi_set_bitmode(f->ctx, 0, BITMODE_MPSSE), "MPSSE mode", err);
+    if (ret == 0)
+        ret = request(f, dev, ftdi_tcioflush(f->ctx), "purge", err);
+    return ret < 0 ? ret : drain(f, err);
+}
+
+/* Data that go round inside the chip: what comes back wrong here did not get lost on the target's side. TMS is high meanwhile, so the
+ * target stays where it is, or goes to Test-Logic-Reset. */
+static int loopback(struct ftdi *f, struct err *err)
+{
+    uint8_t out[4 + LOOP_BYTES + 1] = { CMD_LOOP, CMD_SHIFT_BOTH, LOOP_BYTES - 1, 0 }, in[LOOP_BYTES];
+    for (unsigned i = 0; i < LOOP_BYTES; i++)
+        out[4 + i] = (uint8_t)(i * 37 + 11);
+    out[4 + LOOP_BYTES] = CMD_NO_LOOP;
+    int ret = command(f, out, sizeof out, in, sizeof in, err);
+    if (ret == 0 && memcmp(in, out + 4, LOOP_BYTES) != 0)
+        ret = err_set(err, ERR_PROTOCOL, "check the USB cable; try another adapter", "self-test: data looped inside the chip come back changed");
+    return ret;
+}
+
+/* Twice, with different echoes: the first may come from before. */
+static int prove(struct ftdi *f, struct err *err)
+{
+    static const uint8_t off[] = { CMD_NO_LOOP };
+    f->tms_low = false;
+    int ret = command(f, off, sizeof off, NULL, 0, err);
+    if (ret == 0)
+        ret = command(f, off, sizeof off, NULL, 0, err);
+    if (ret == 0)
+        ret = ftdi_send_clock(f, err);
+    if (ret == 0)
+        ret = ftdi_send_pins(f, err);
+    return ret < 0 ? ret : loopback(f, err);
+}
+
+static int bring_up(struct ftdi *f, const struct usb_info *dev, struct err *err)
+{
+    int ret = engine(f, dev, err);
+    if (ret == 0)
+        ret = prove(f, err);
+    if (ret < 0)
+        forget_flight(f);
+    return ret;
+}
+
+/* ---- opening and closing ---- */
+
+static unsigned channel_of(const struct ftdi *f) { return f->row.channel[0] ? (unsigned)(f->row.channel[0] - 'A') : 0; }
+
+static int endpoints(struct ftdi *f, const struct usb_info *dev, struct err *err)
+{
+    f->ep_in = f->ep_out = 0;
+    for (unsigned i = 0; i < dev->nitfs; i++)
+        for (unsigned k = 0; dev->itf[i].number == channel_of(f) && k < dev->itf[i].neps; k++) {
+            const struct usb_endpoint *e = &dev->itf[i].ep[k];
+            if (e->address & 0x80)
+                f->ep_in = e->address, f->packet = e->max_packet;
+            else
+                f->ep_out = e->address;
+        }
+    if (!f->ep_in || !f->ep_out || f->packet < 8 || FTDI_READ % f->packet != 0)
+        return err_set(err, ERR_USB, "is it an FTDI chip?", "channel %c has not the endpoints of one", (char)('A' + channel_of(f)));
+    return 0;
+}
+
+static int library(struct ftdi *f, const struct usb_info *dev, struct err *err)
+{
+    f->ctx = ftdi_new();
+    if (!f->ctx)
+        return err_set(err, ERR_NOMEM, "", "libftdi1 does not start");
+    if (dev->nitfs > 1 && ftdi_set_interface(f->ctx, (enum ftdi_interface)(INTERFACE_A + channel_of(f))) < 0)
+        return err_set(err, ERR_USAGE, "", "no channel %s", f->row.channel);
+    ftdi_set_usbdev(f->ctx, usb_handle(f->usb));
+    f->ctx->usb_read_timeout = f->ctx->usb_write_timeout = REQUEST_MS;
+    int ret = request(f, dev, ftdi_usb_reset(f->ctx), "reset", err);
+    if (ret == 0)
+        ret = request(f, dev, ftdi_get_latency_timer(f->ctx, &f->old_latency), "latency timer", err);
+    if (ret == 0)
+        ret = request(f, dev, ftdi_set_latency_timer(f->ctx, LATENCY_MS), "latency timer", err);
+    return ret;
+}
+
+static int start(struct ftdi *f, const struct usb_info *dev, struct err *err)
+{
+    int ret = endpoints(f, dev, err);
+    if (ret == 0)
+        ret = usb_open(dev, (uint8_t)channel_of(f), f->probe.log, &f->usb, err);
+    if (ret == 0)
+        ret = library(f, dev, err);
+    if (ret < 0)
+        return ret;
+    ret = bring_up(f, dev, err);
+    if (ret < 0 && usb_present(dev) && usb_reset(f->usb, NULL) == 0) /* a stuck engine: the port's reset has helped */
+        ret = bring_up(f, dev, err);
+    return ret;
+}
+
+int ftdi_start(struct ftdi *f, const struct usb_info *dev, struct err *err)
+{
+    f->dev = *dev;
+    int ret = start(f, dev, err);
+    f->broken = false;
+    if (ret < 0)
+        ftdi_stop(f);
+    return ret < 0 ? err_prefix(err, ret, f->probe.name) : 0;
+}
+
+void ftdi_stop(struct ftdi *f)
+{
+    uint64_t transfers, bytes;
+    static const uint8_t float_all[] = { CMD_LOW, 0, 0, CMD_HIGH, 0, 0 };
+    if (f->usb && f->ctx && usb_present(&f->dev)) {
+        if (!f->broken)
+            command(f, float_all, sizeof float_all, NULL, 0, NULL);
+        ftdi_set_bitmode(f->ctx, 0, BITMODE_RESET);
+        if (f->old_latency)
+            ftdi_set_latency_timer(f->ctx, f->old_latency);
+    }
+    if (f->ctx) {
+        ftdi_set_usbdev(f->ctx, NULL); /* the handle is not its own */
+        ftdi_free(f->ctx);
+    }
+    if (f->usb) {
+        forget_flight(f);
+        usb_stats(f->usb, &transfers, &bytes);
+        f->old_transfers += transfers;
+        f->old_bytes += bytes;
+        usb_close(f->usb);
+    }
+    f->ctx = NULL;
+    f->usb = NULL;
+    f->old_latency = 0;
+}
+
+int ftdi_ready(struct ftdi *f, struct err *err)
+{
+    if (!f->usb)
+        return err_set(err, ERR_USB, "plug it in again", "%s: not open", f->probe.name);
+    if (!f->broken)
+        return 0;
+    int ret = bring_up(f, &f->dev, err);
+    if (ret < 0 && usb_present(&f->dev) && usb_reset(f->usb, NULL) == 0)
+        ret = bring_up(f, &f->dev, err);
+    f->broken = ret < 0;
+    if (ret < 0 && err)
+        err->code = ERR_USB;
+    return ret < 0 ? err_prefix(err, -ERR_USB, f->probe.name) : 0;
+}
