@@ -193,6 +193,11 @@ class S12zLive(unittest.TestCase):
         rows = [
             ("sim:s12zvl128", [], "no function trace on this part", "--sample"),
             ("sim:s12zvml128,secured", [], "secured", "unsecure"),
+            (BOARD + ",fault=bkgd-low", [], "BKGD is stuck low", "short of BKGD to ground"),
+            (BOARD + ",fault=bkgd-high", [], "nothing answers a SYNC", "BKGD wire and its pull-up"),
+            (BOARD + ",fault=no-power", [], "no power", "VDD"),
+            (BOARD + ",fault=reset", [], "held in reset", "reset button"),
+            (BOARD + ",fault=flash", [], "the flash did not take it", "supply voltage"),
             (BOARD, ["--no-load"], "does not run motor.elf", "--load"),
             (BOARD, ["--irq-filter", "shinobi"], "SH-4's", "--irq-filter auto"),
         ]
