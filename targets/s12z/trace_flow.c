@@ -33,9 +33,12 @@ enum end {
     END_OUTSIDE  /* leaves the image: wrong ELF, or code made at run time */
 };
 
-/* By node, each in an array of its own: the inner loop waits for the way, while times and weights come when they come. */
+/* By node, in two arrays: the inner loop waits for the way, while times and weights come when they come. */
 struct way { uint32_t next[2]; };
-struct times { uint32_t by[2]; }; /* not folded yet */
+struct times {
+    uint32_t by[2];  /* not folded yet */
+    uint64_t weight; /* left without taking its branch: core cycles in the low half, instructions in the high one */
+};
 
 struct segment { uint32_t low, high; };
 /* What happens inside of a node without a line: calls, exceptions by a setting, ways into another function. */
@@ -59,7 +62,7 @@ struct node_info {
     bool fixed;                   /* END_JUMP, END_CALL: by a setting only, the operand is the target */
     uint8_t leaves;               /* END_BRANCH: bit 0 falling through, bit 1 taken it goes to another function */
     uint8_t waits;                /* WAIs and STOPs inside */
-    uint64_t weight;              /* as in weight[] */
+    uint64_t weight;              /* as in times */
     uint64_t count[2];            /* folded: [1] taken; other ends use [0] */
     uint64_t entered;             /* by other ways than a branch bit */
     uint64_t skipped[2];          /* like count, while counting was off */
@@ -88,7 +91,6 @@ struct s12z_flow {
     struct page *page[PAGES];
     struct way *ways;
     struct times *times;
-    uint64_t *weight; /* by node, left without taking its branch: core cycles in the low half, instructions in the high one */
     struct node_info *info;
     struct segment *segments;
     struct inner *calls;
@@ -338,9 +340,9 @@ static int walk_path(struct s12z_flow *f, struct node_info *n, uint64_t *weight)
 
 static int new_node(struct s12z_flow *f, uint32_t pc, uint32_t *number)
 {
-    size_t cap[3] = { f->cap_nodes, f->cap_nodes, f->cap_nodes };
+    size_t cap[2] = { f->cap_nodes, f->cap_nodes };
     if (room((void **)&f->ways, &cap[0], f->nnodes, sizeof *f->ways) < 0 || room((void **)&f->times, &cap[1], f->nnodes, sizeof *f->times) < 0
-        || room((void **)&f->weight, &cap[2], f->nnodes, sizeof *f->weight) < 0 || ROOM(f, info, nnodes, cap_nodes) < 0)
+        || ROOM(f, info, nnodes, cap_nodes) < 0)
         return -ERR_NOMEM;
     struct node_info n = { .start = pc, .segment = (uint32_t)f->nsegments, .call = (uint32_t)f->ncalls };
     uint64_t weight;
@@ -349,8 +351,7 @@ static int new_node(struct s12z_flow *f, uint32_t pc, uint32_t *number)
     n.weight = weight;
     f->info[f->nnodes] = n;
     f->ways[f->nnodes] = (struct way){ { UNKNOWN, UNKNOWN } };
-    f->times[f->nnodes] = (struct times){ { 0, 0 } };
-    f->weight[f->nnodes] = weight;
+    f->times[f->nnodes] = (struct times){ { 0, 0 }, weight };
     *number = (uint32_t)f->nnodes++;
     return 0;
 }
@@ -530,7 +531,6 @@ static unsigned step_branches(struct s12z_flow *f, uint32_t bits, unsigned n)
 {
     const struct way *ways = f->ways;
     struct times *times = f->times;
-    const uint64_t *weight = f->weight;
     uint32_t at = f->at;
     unsigned before = n, taken = 0;
     uint64_t acc = 0;
@@ -540,7 +540,7 @@ static unsigned step_branches(struct s12z_flow *f, uint32_t bits, unsigned n)
         if (__builtin_expect(next == UNKNOWN, 0))
             break;
         times[at].by[bit]++;
-        acc += weight[at];
+        acc += times[at].weight;
         taken += bit;
         at = next;
         n--;
@@ -1152,7 +1152,6 @@ void s12z_flow_free(struct s12z_flow *f)
         free(f->page[k]);
     free(f->ways);
     free(f->times);
-    free(f->weight);
     free(f->info);
     free(f->segments);
     free(f->calls);
