@@ -85,7 +85,7 @@ struct pending {
 struct s12z_flow {
     struct s12z_settings settings;
     s12z_flow_event *event;
-    s12z_flow_slot *slot;
+    struct event *const *place; /* of the next event; NULL: none of the receiver's */
     void *ctx;
     uint16_t ivbr;
     struct page *page[PAGES];
@@ -380,7 +380,7 @@ static struct node_info *current(struct s12z_flow *f) { return &f->info[f->at & 
 
 static void emit(struct s12z_flow *f, enum event_kind kind, uint32_t pc, bool has_pc, uint32_t target, bool has_target, unsigned vector)
 {
-    struct event own, *e = f->slot ? f->slot(f->ctx) : &own;
+    struct event own, *e = f->place ? *f->place : &own;
     if (!f->event)
         return;
     *e = (struct event){ .kind = (uint8_t)kind, .pc = pc, .target = target, .vector = (uint16_t)vector,
@@ -904,7 +904,7 @@ void s12z_flow_lost(struct s12z_flow *f)
 const struct s12z_flow_totals *s12z_flow_totals(const struct s12z_flow *f) { return &f->totals; }
 bool s12z_flow_synchronised(const struct s12z_flow *f) { return f->synced; }
 uint32_t s12z_flow_pc(const struct s12z_flow *f) { return f->at == UNKNOWN ? 0 : f->info[f->at & ~SLOW].start; }
-void s12z_flow_set_slots(struct s12z_flow *f, s12z_flow_slot *slot) { f->slot = slot; }
+void s12z_flow_set_place(struct s12z_flow *f, struct event *const *place) { f->place = place; }
 void s12z_flow_set_vectors(struct s12z_flow *f, uint16_t ivbr) { f->ivbr = ivbr; }
 
 /* How often each node was entered, skipped times too; caller frees, NULL without memory. */

@@ -40,9 +40,6 @@ struct s12z_flow_totals {
  * s12z_flow_totals(); it is borrowed for the call. */
 typedef void s12z_flow_event(void *ctx, const struct event *e);
 
-/* Where the walker shall put the next event; it then goes to s12z_flow_event() with that address. */
-typedef struct event *s12z_flow_slot(void *ctx);
-
 /* s12z_flow_new
  * image     sections with data are copied, functions borrowed until s12z_flow_free()
  * settings  copied
@@ -52,8 +49,9 @@ int s12z_flow_new(const struct image *image, const struct s12z_settings *setting
                   struct s12z_flow **out, struct err *err);
 void s12z_flow_free(struct s12z_flow *f);
 
-/* s12z_flow_set_slots - spares receivers that keep events a copy of each, which is a good part of what an event costs. NULL: none. */
-void s12z_flow_set_slots(struct s12z_flow *f, s12z_flow_slot *slot);
+/* s12z_flow_set_place - spares receivers that keep events a copy of each, which is a good part of what an event costs
+ * place   borrowed; *place is where the walker writes the next event, with which it then calls s12z_flow_event(), which moves it on. NULL: none */
+void s12z_flow_set_place(struct s12z_flow *f, struct event *const *place);
 
 /* s12z_flow_set_vectors - IVBR of the target, for handler addresses (0xFFFE until told). */
 void s12z_flow_set_vectors(struct s12z_flow *f, uint16_t ivbr);

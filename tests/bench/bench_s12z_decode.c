@@ -20,8 +20,7 @@ struct receiver {
     struct calltree *tree;
     struct s12z_flow *flow;
     const struct synth *program;
-    struct event batch[BATCH];
-    size_t n;
+    struct event batch[BATCH], *place;
     uint64_t events;
 };
 
@@ -43,26 +42,20 @@ static bool resolve(void *ctx, uint64_t addr, struct calltree_range *out)
 
 static void flush(struct receiver *r)
 {
-    calltree_feed(r->tree, r->batch, r->n);
-    r->events += r->n;
-    r->n = 0;
-}
-
-static struct event *slot(void *ctx)
-{
-    struct receiver *r = ctx;
-    if (r->n == BATCH)
-        flush(r);
-    return &r->batch[r->n];
+    size_t n = (size_t)(r->place - r->batch);
+    calltree_feed(r->tree, r->batch, n);
+    r->events += n;
+    r->place = r->batch;
 }
 
 static void on_event(void *ctx, const struct event *e)
 {
     struct receiver *r = ctx;
-    struct event *to = &r->batch[r->n++]; /* which is e */
-    (void)e;
-    to->c1 = s12z_flow_totals(r->flow)->core_cycles / 2;
-    to->flags |= EVENT_HAS_C1;
+    (void)e; /* it is at r->place */
+    r->place->c1 = s12z_flow_totals(r->flow)->core_cycles / 2;
+    r->place->flags |= EVENT_HAS_C1;
+    if (++r->place == r->batch + BATCH)
+        flush(r);
 }
 
 static double cpu_seconds(void)
@@ -129,11 +122,11 @@ static int one(const char *name, const struct synth_options *opt, bool as_wire)
     synth_new(&p, opt);
     synth_run_branches(&p, BRANCHES);
     uint8_t *wire = wire_of(&p, &nwire);
-    r = (struct receiver){ .program = &p };
+    r = (struct receiver){ .program = &p, .place = r.batch };
     if (!wire || calltree_new(&(struct calltree_config){ .resolve = resolve, .resolve_ctx = &p }, &r.tree, NULL) < 0
         || s12z_flow_new(&p.image, &set, on_event, &r, &r.flow, NULL) < 0)
         return 1;
-    s12z_flow_set_slots(r.flow, slot);
+    s12z_flow_set_place(r.flow, &r.place);
     for (int k = 0; k < ROUNDS; k++) {
         double a = cpu_seconds();
         if (pass(&r, &p, as_wire ? wire : NULL, nwire) < 0)
