@@ -172,7 +172,7 @@ static void is_secured(struct session *s, const struct err *why)
     if (s->extended)
         reply_text(s, "W00");
     else
-        reply_err(s, why, true);
+        cannot_tell(s, why); /* GDB 13.1 hangs at an error here */
 }
 
 void cmd_why(struct session *s, char *args, size_t len)

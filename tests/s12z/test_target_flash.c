@@ -117,6 +117,28 @@ static void security_byte__locking__is_refused_unless_told(void **state)
     board_close(b);
 }
 
+/* GDB erases up to FE0200 only when a section's last byte lies there. */
+static void write__one_byte_into_the_next_sector__erases_it(void **state)
+{
+    (void)state;
+    struct board *b = start("s12zvml128");
+    uint8_t data[513], old[8] = { 1, 2, 3, 4, 5, 6, 7, 8 };
+    fill(data, sizeof data, 8);
+    MUST(b, erase(b, FLASH + 512, 512));
+    MUST(b, put(b, FLASH + 512, old, sizeof old));
+    MUST(b, done(b));
+    MUST(b, erase(b, FLASH, 512));
+    MUST(b, put(b, FLASH, data, sizeof data));
+    MUST(b, done(b));
+    holds(b, FLASH, data, sizeof data);
+    assert_int_equal(get8(b, FLASH + 513), 0xFF);
+    MUST(b, erase(b, EEPROM, 12));
+    MUST(b, put(b, EEPROM + 3, data, 10));
+    MUST(b, done(b));
+    holds(b, EEPROM + 3, data, 10);
+    board_close(b);
+}
+
 static void requests__that_make_no_sense__are_refused(void **state)
 {
     (void)state;
@@ -283,6 +305,7 @@ int main(void)
         cmocka_unit_test(eeprom__single_sectors__change_alone),
         cmocka_unit_test(vectors__erased_with_the_security_byte__leave_the_part_open),
         cmocka_unit_test(security_byte__locking__is_refused_unless_told),
+        cmocka_unit_test(write__one_byte_into_the_next_sector__erases_it),
         cmocka_unit_test(requests__that_make_no_sense__are_refused),
         cmocka_unit_test(flash__that_does_not_take_it__says_where),
         cmocka_unit_test(flash__that_reads_otherwise__says_where_and_what),

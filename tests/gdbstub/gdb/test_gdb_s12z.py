@@ -213,9 +213,10 @@ def security_byte(probeprof):
 
 
 def secured(probeprof):
-    """A secured part: GDB is told, and its monitor opens it."""
+    """A secured part: GDB is told, in plain remote mode, too, and its monitor opens it."""
     board, gdb = Board(probeprof, "--probe", PART + ",secured"), Gdb()
     try:
+        expect(gdb.command("target remote " + board.socket), [r"the part is secured .*it can only be erased; target extended-remote, then monitor unsecure"])
         text = gdb.command("target extended-remote " + board.socket)
         text += "".join(gdb.command(line) for line in ("monitor unsecure", "monitor unsecure ERASE-EVERYTHING", "attach 1", "load", "compare-sections",
                                                        "break control_loop", "continue"))
