@@ -48,14 +48,15 @@ static void row_text(const struct adapter_list *list, size_t i, FILE *out)
     const struct adapter *a = &list->row[i];
     char name[PROBE_NAME_MAX], text[512] = "";
     adapter_name(list, i, name, sizeof name);
-    if (!*a->serial && !*a->bus_path) /* the driver could not look */
+    bool looked = *a->serial || *a->bus_path;
+    if (!looked)
         snprintf(name, sizeof name, "%s", a->driver->name);
     fprintf(out, "  %s%s%s\n", name, *a->product ? "  " : "", a->product);
     facts(a, text, sizeof text);
     fold(out, "      ", text);
     if (a->problem.code == ERR_OK)
         return;
-    snprintf(text, sizeof text, "cannot be opened: %s", a->problem.what);
+    snprintf(text, sizeof text, "%s: %s", looked ? "cannot be opened" : "cannot be looked for", a->problem.what);
     fold(out, "      ", text);
     if (*a->problem.hint) {
         snprintf(text, sizeof text, "hint: %s", a->problem.hint);

@@ -2,6 +2,7 @@
 
 #include <elf.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "probe/base/util.h"
@@ -14,7 +15,7 @@
 #include "profiler/cli/parts.h"
 #include "profiler/symbols.h"
 
-enum { CHECK_BITS = 8192 };
+enum { CHECK_BITS = 8192, HUB_CLASS = 9 /* USB 2.0, 11.23.1 */ };
 
 struct doctor {
     struct cli *cli;
@@ -36,11 +37,23 @@ struct step {
 
 /* ---- the adapter ---- */
 
+/* Devices but for hubs, or a failure. */
+static int count_devices(struct err *err)
+{
+    enum { MAX = 64 };
+    struct usb_info *dev = calloc(MAX, sizeof *dev);
+    int n = dev ? usb_list(NULL, dev, MAX, err) : err_set(err, ERR_NOMEM, "", "out of memory"), count = 0;
+    for (int i = 0; i < MIN(n, MAX); i++)
+        count += !dev[i].nitfs || dev[i].itf[0].cls != HUB_CLASS;
+    free(dev);
+    return n < 0 ? n : count;
+}
+
 /* Nothing that a driver knows: is there anything on the bus at all? */
 static int no_adapter(const char *what, struct err *err)
 {
     struct err why = { .code = ERR_OK };
-    int n = usb_list(NULL, NULL, 0, &why);
+    int n = count_devices(&why);
     if (n < 0) {
         *err = why;
         return n;
@@ -206,17 +219,13 @@ static int look_clock(struct doctor *d, char *detail, size_t cap, struct err *er
 
 static int look_jtag(struct doctor *d, char *detail, size_t cap, struct err *err)
 {
-    unsigned taps = 0;
-    int ret = link_check(d->probe, CHECK_BITS, &taps, err);
-    if (ret == 0 && !taps)
-        return err_set(err, ERR_NO_TARGET, "is the cable in the right connector? is there a jumper in place of the board?",
-                       "TDI leads straight to TDO: no device is on the chain");
-    if (ret == 0)
-        snprintf(detail, cap, "bits pass unharmed, %u device%s on the chain", taps, taps == 1 ? "" : "s");
     struct jtag_chain chain;
-    char text[128];
-    if (ret == 0 && taps > 1 && (ret = jtag_chain_scan(d->probe, &chain, err)) == 0)
-        snprintf(detail, cap, "bits pass unharmed; on the chain %s", jtag_chain_text(&chain, text, sizeof text));
+    char text[160];
+    int ret = link_check(d->probe, CHECK_BITS, NULL, err);
+    if (ret == 0)
+        ret = jtag_chain_scan(d->probe, &chain, err);
+    if (ret == 0)
+        snprintf(detail, cap, "bits pass unharmed; %s", jtag_chain_text(&chain, text, sizeof text));
     return ret;
 }
 
@@ -277,7 +286,7 @@ static int look_part(struct doctor *d, char *detail, size_t cap, struct err *err
     if (ret == 0)
         ret = d->target->ops->attach(d->target, err);
     if (ret == 0)
-        snprintf(detail, cap, "%s%s%s%s", d->target->ops->name, state_text(d->target), *chain ? ", one of " : "", chain);
+        snprintf(detail, cap, "%s%s%s", d->target->ops->name, state_text(d->target), *chain && strrchr(chain, ';') ? strrchr(chain, ';') : "");
     return ret;
 }
 
@@ -318,6 +327,7 @@ static void blame_power(struct doctor *d, struct doctor_step *failed)
         return;
     power->state = DOCTOR_WRONG;
     no_power(&power->problem);
+    power->detail[0] = 0;
     for (struct doctor_step *s = power + 1; s < d->report->step + DOCTOR_STEPS; s++) {
         s->state = DOCTOR_NOT_REACHED;
         s->detail[0] = 0;
