@@ -258,6 +258,8 @@ int stub_attach(struct stub *stub, struct err *err)
         stub->trouble.code = ERR_OK;
         stub->last_stop.reason = STOP_NONE;
     }
+    if (stub->trouble.code == ERR_SECURED) /* it has been opened */
+        stub->trouble.code = ERR_OK;
     if (!stub->semihosting)
         stub_set_semihosting(stub, true);
     return 0;

@@ -1030,6 +1030,7 @@ static void secured_part__without_a_program__has_a_monitor_in_extended_mode(void
     fx->ram.secured = false;
     fx->ram.state = TARGET_HALTED;
     assert_string_equal(talk(fx, "vAttach;1"), STOP_AT("05", "00100000", ""));
+    assert_int_not_equal(talk(fx, "g")[0], 'E'); /* what was wrong before is over */
 }
 
 int main(void)
