@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
 """udev/60-probeprof.rules: every line parses, grants by seat tag only, and covers the known adapters.
 
-usage: check_udev.py RULES [PROBE_SOURCE_DIR]     exit 0 clean, 1 with findings
-With PROBE_SOURCE_DIR every { 0xVVVV, 0xPPPP } row of a driver's usb_id table must be covered too.
+usage: check_udev.py RULES DRIVER_IDS     exit 0 clean, 1 with findings
+DRIVER_IDS prints the ids of every driver ("jlink 1366 0101 own"): each must be granted, and be one driver's own.
 """
 import fnmatch
 import os
 import re
+import subprocess
 import sys
 
 PAIR = re.compile(r'\s*([A-Z]+)(?:\{([A-Za-z]+)\})?\s*(==|!=|\+=|=)\s*"([^"]*)"\s*(,|$)')
@@ -86,15 +87,16 @@ def device(vid, pid, subsystem, product="probe"):
     return {"SUBSYSTEM": subsystem, "ACTION": "add", "idVendor": f"{vid:04x}", "idProduct": f"{pid:04x}", "product": product}
 
 
-def driver_ids(folder):
-    found = []
-    for here, _, files in os.walk(folder):
-        for file in files:
-            if file.endswith(".c"):
-                with open(os.path.join(here, file), encoding="utf-8") as f:
-                    for block in re.findall(r"struct usb_id[^=;]*=\s*\{(.*?)\};", f.read(), re.S):
-                        for vid, pid in re.findall(r"\{\s*0x([0-9a-fA-F]{4}),\s*0x([0-9a-fA-F]{4})\s*\}", block):
-                            found.append((int(vid, 16), int(pid, 16), "usb"))
+def driver_ids(program, findings):
+    """What the drivers look for; those of HID probes are needed on hidraw, too."""
+    found, owner = [], {}
+    for line in subprocess.run([program], check=True, capture_output=True, text=True).stdout.splitlines():
+        driver, vid, pid, shared = line.split()
+        if shared == "own" and owner.setdefault((vid, pid), driver) != driver:
+            findings.append(f"{vid}:{pid} is in the tables of {owner[vid, pid]} and {driver}")
+        found += [(int(vid, 16), int(pid, 16), subsystem) for subsystem in (("usb", "hidraw") if driver == "cmsis-dap" else ("usb",))]
+    if not found:
+        findings.append("no driver has any id")
     return found
 
 
@@ -104,7 +106,7 @@ def main():
         rules = parse(f.read(), findings)
     if int(os.path.basename(sys.argv[1])[:2]) >= 73:
         findings.append("the file's number must be below 73, or uaccess comes too late")
-    wanted = WANTED + (driver_ids(sys.argv[2]) if len(sys.argv) > 2 else [])
+    wanted = WANTED + driver_ids(sys.argv[2], findings)
     for vid, pid, subsystem in wanted:
         if not granted(rules, device(vid, pid, subsystem)):
             findings.append(f"{vid:04x}:{pid:04x} on {subsystem} is not covered")
