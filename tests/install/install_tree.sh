@@ -12,12 +12,12 @@ for file in bin/probeprof share/man/man1/probeprof.1 include/probeprof_target.h 
     [ -s "$tree/usr/$file" ] || fail "/usr/$file is missing"
 done
 [ -x "$tree/usr/bin/probeprof" ] || fail "the program is not executable"
-"$tree/usr/bin/probeprof" events | grep -q icache-miss || fail "the installed program does not list events"
+"$tree/usr/bin/probeprof" events | grep icache-miss >/dev/null || fail "the installed program does not list events"
 
 # The unit, for a folder whose name needs escapes.
 unit=$tree/usr/lib/systemd/user/probeprof@.service
 read -r _ option <<<"$(sed -n 's/^ExecStart=//p' "$unit")"
-"$tree/usr/bin/probeprof" help run | grep -q -- "$option" || fail "the unit's '$option' is no option"
+"$tree/usr/bin/probeprof" help run | grep -- "$option" >/dev/null || fail "the unit's '$option' is no option"
 if command -v systemd-analyze >/dev/null; then
     mkdir "$tree/units"
     name=$tree/units/probeprof@$(systemd-escape --path "/tmp/a project").service
