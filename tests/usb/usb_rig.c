@@ -289,8 +289,12 @@ static int timeout_ms(struct rig *rig)
 {
     pthread_mutex_lock(&rig->lock);
     uint64_t due = bus_due_ns(&rig->bus);
-    bool hid = rig->nhidraw > 0;
+    bool hid = rig->nhidraw > 0, to_reap = false;
+    for (struct node *n = rig->nodes; n && rig->bus.virtual_time; n = n->next)
+        to_reap = to_reap || n->done;
     pthread_mutex_unlock(&rig->lock);
+    if (to_reap) /* reaping wakes nobody, but what is behind it may then be the next to come */
+        return 1;
     if (due == UINT64_MAX)
         return hid ? TICK_MS : -1;
     return (int)MIN((due + 999999) / 1000000, TICK_MS);
