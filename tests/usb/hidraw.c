@@ -26,7 +26,7 @@ struct hidraw {
     int master, slave;
     unsigned opened, interface;
     struct bus_ep *in, *out;
-    struct { uint8_t data[REPORT_MAX]; size_t len; } report[REPORTS];
+    struct { uint8_t data[REPORT_MAX]; size_t len; uint64_t at_ns; } report[REPORTS]; /* at_ns: virtual, when it is there */
     unsigned first, n;
     bool byte;                       /* lies in the pty */
     UMockdevIoctlClient *reader;     /* blocked in read() */
@@ -51,9 +51,15 @@ static void complete(UMockdevIoctlClient *client, glong result, gulong e)
 
 /* ---- reading ---- */
 
+static bool there(const struct hidraw *h)
+{
+    const struct bus *b = &h->node->rig->bus;
+    return h->n > 0 && (!b->virtual_time || h->report[h->first].at_ns <= b->now_ns);
+}
+
 static void show(struct hidraw *h)
 {
-    bool want = h->n > 0;
+    bool want = there(h);
     if (want == h->byte || h->slave < 0)
         return;
     h->byte = want;
@@ -85,26 +91,40 @@ static void fetch(struct hidraw *h)
     bus_submit(h->node->dev, &h->urb);
 }
 
+/* After a report has come, or virtual time went on. */
+void hidraw_update(struct node *n)
+{
+    struct hidraw *h = n->hid;
+    if (h && h->reader && there(h)) {
+        UMockdevIoctlClient *client = h->reader;
+        h->reader = NULL;
+        give(h, client);
+        g_object_unref(client);
+    }
+    if (h)
+        show(h);
+}
+
+uint64_t hidraw_next_ns(const struct node *n)
+{
+    const struct hidraw *h = n->hid;
+    return h && h->n > 0 && !there(h) ? h->report[h->first].at_ns : UINT64_MAX;
+}
+
 static void fetched(struct urb *u)
 {
     struct hidraw *h = CONTAINER_OF(u, struct hidraw, urb);
     h->fetching = false;
     h->dead_since_ns = 0;
-    h->node->rig->bus.now_ns = MAX(h->node->rig->bus.now_ns, u->at_ns);
     if (u->status == -EPIPE)
         bus_clear_halt(h->node->dev, u->ep);
     if (u->status == 0 && u->done > 0 && h->n < REPORTS && h->opened) {
         unsigned at = (h->first + h->n++) % REPORTS;
         memcpy(h->report[at].data, u->buf, u->done);
         h->report[at].len = u->done;
+        h->report[at].at_ns = u->at_ns;
     }
-    if (h->reader && h->n > 0) {
-        UMockdevIoctlClient *client = h->reader;
-        h->reader = NULL;
-        give(h, client);
-        g_object_unref(client);
-    }
-    show(h);
+    hidraw_update(h->node);
     if (u->status != -ESHUTDOWN)
         fetch(h);
 }
@@ -118,7 +138,7 @@ static gboolean on_read(UMockdevIoctlBase *handler, UMockdevIoctlClient *client,
     bus_tick(&h->node->rig->bus);
     if (h->node->gone)
         umockdev_ioctl_client_complete(client, -1, EIO);
-    else if (h->n > 0)
+    else if (there(h))
         give(h, client);
     else
         h->reader = hold(client);
@@ -142,6 +162,7 @@ static void written(struct urb *u)
     if (h->writer_data)
         umockdev_ioctl_data_unref(h->writer_data);
     h->writer_data = NULL;
+    hidraw_update(h->node);
     if (u->status == -EPIPE && u->ep)
         bus_clear_halt(h->node->dev, u->ep);
     if (client)

@@ -56,6 +56,8 @@ void usbfs_free(struct node *n);
 /* hidraw.c: /dev/hidrawN for a model with a report descriptor. */
 int hidraw_attach(struct node *n, struct err *err);
 void hidraw_tick(struct node *n);             /* every now and then: ends waits that nobody gives up */
+void hidraw_update(struct node *n);           /* poll state and a waiting reader, after virtual time went on */
+uint64_t hidraw_next_ns(const struct node *n); /* virtual time at which the next report is there; UINT64_MAX none */
 void hidraw_gone(struct node *n);
 void hidraw_free(struct node *n);
 

@@ -225,7 +225,7 @@ static bool time_goes_on(struct rig *rig, bool long_idle)
 {
     uint64_t next = UINT64_MAX;
     for (struct node *n = rig->nodes; n; n = n->next)
-        next = MIN(next, usbfs_next_ns(n));
+        next = MIN(next, MIN(usbfs_next_ns(n), hidraw_next_ns(n)));
     if (next == UINT64_MAX && long_idle) {
         uint64_t due = bus_due_ns(&rig->bus);
         if (due == UINT64_MAX)
@@ -240,8 +240,10 @@ static bool time_goes_on(struct rig *rig, bool long_idle)
     if (next == UINT64_MAX)
         return false;
     rig->bus.now_ns = next;
-    for (struct node *n = rig->nodes; n; n = n->next)
+    for (struct node *n = rig->nodes; n; n = n->next) {
         usbfs_update(n);
+        hidraw_update(n);
+    }
     return true;
 }
 
@@ -291,7 +293,7 @@ static int timeout_ms(struct rig *rig)
     uint64_t due = bus_due_ns(&rig->bus);
     bool hid = rig->nhidraw > 0, to_reap = false;
     for (struct node *n = rig->nodes; n && rig->bus.virtual_time; n = n->next)
-        to_reap = to_reap || n->done;
+        to_reap = to_reap || n->done || hidraw_next_ns(n) != UINT64_MAX;
     pthread_mutex_unlock(&rig->lock);
     if (to_reap) /* reaping wakes nobody, but what is behind it may then be the next to come */
         return 1;
