@@ -1,0 +1,84 @@
+#!/usr/bin/env python3
+"""What a 32-bit DR scan costs through adapters: USB transfers, bytes and time, beside OpenOCD's on the same model of the adapter.
+
+usage: bench_probe.py BUILD_DIR [MODEL...]      default: every row below
+
+Time is virtual: transfers cost frames of 1 ms (full speed) or 125 us, clocks cost TCK; hosts cost nothing. Costs are differences of two
+runs, so opening is not in them. OpenOCD scans one at a time (drscan) and from an SVF file, which is how it queues many.
+"""
+import json
+import os
+import subprocess
+import sys
+import tempfile
+
+HZ = 10_000_000
+FEW, MANY = 200, 2200
+# name, model and options, our probe, OpenOCD's configuration
+ROWS = [
+    ("CMSIS-DAP v2, 512 bytes", "cmsis-dap", "cmsis-dap", ["adapter driver cmsis-dap", "cmsis_dap_backend usb_bulk"]),
+    ("CMSIS-DAP v2, 64 bytes, full speed", "cmsis-dap,packet=64", "cmsis-dap", ["adapter driver cmsis-dap", "cmsis_dap_backend usb_bulk"]),
+    ("CMSIS-DAP v2, 512 bytes, one packet at a time", "cmsis-dap,count=1", "cmsis-dap", ["adapter driver cmsis-dap", "cmsis_dap_backend usb_bulk"]),
+    ("CMSIS-DAP v1 (HID), 64 bytes", "cmsis-dap,v1", "cmsis-dap", ["adapter driver cmsis-dap", "cmsis_dap_backend hid"]),
+    ("CMSIS-DAP v1 (HID), 512 bytes", "cmsis-dap,v1,report=512,vid=03eb,pid=2141", "cmsis-dap", ["adapter driver cmsis-dap", "cmsis_dap_backend hid"]),
+    ("J-Link, high speed", "jlink", "jlink", ["adapter driver jlink"]),
+    ("FT232H", "ft232h", "ftdi", ["adapter driver ftdi", "ftdi vid_pid 0x0403 0x6014", "ftdi layout_init 0x0018 0x001b"]),
+]
+
+
+def run(rig, model, command):
+    """The rig's totals: virtual seconds, transfers, bytes, TCK."""
+    with tempfile.NamedTemporaryFile() as stats:
+        r = subprocess.run([rig, "--time", "virtual", "--stats", stats.name, "--board", "sim:sh7750", model, "--"] + command,
+                           capture_output=True, text=True, timeout=170, stdin=subprocess.DEVNULL)
+        if r.returncode != 0:
+            raise RuntimeError((r.stderr.strip() or r.stdout.strip()).splitlines()[-1])
+        total = json.load(open(stats.name))
+    d = total["devices"][0]
+    return [total["virtual_ns"] / 1e9, d["transfers"], d["bytes_in"] + d["bytes_out"], d["tck"]]
+
+
+def cost(rig, model, command_for):
+    few, many = run(rig, model, command_for(FEW)), run(rig, model, command_for(MANY))
+    s, transfers, size, tck = [(b - a) / (MANY - FEW) for a, b in zip(few, many)]
+    return {"scans/s": 1 / s if s > 0 else float("inf"), "transfers": transfers, "bytes": size, "tck": tck}
+
+
+def openocd(folder, setup, scans, svf):
+    script = os.path.join(folder, "bench.cfg")
+    lines = setup + ["transport select jtag", f"adapter speed {HZ // 1000}", "gdb_port disabled", "telnet_port disabled", "tcl_port disabled",
+                     "jtag newtap sh7750 cpu -irlen 16 -ircapture 0x1 -irmask 0x3", "init", "irscan sh7750.cpu 0x6000"]
+    if svf:
+        # TDO makes it read; what it reads is not compared: 0.12 looks at words it has overwritten
+        text = "ENDDR IDLE;\n" + "".join(f"SDR 32 TDI ({i * 2654435761 % 2**32:08X}) TDO (00000000) MASK (00000000);\n" for i in range(scans))
+        with open(os.path.join(folder, "bench.svf"), "w") as f:
+            f.write(text)
+        lines.append(f"svf -tap sh7750.cpu {folder}/bench.svf quiet")
+    else:
+        lines.append(f"for {{set i 0}} {{$i < {scans}}} {{incr i}} {{ drscan sh7750.cpu 32 $i }}")
+    with open(script, "w") as f:
+        f.write("\n".join(lines + ["shutdown"]) + "\n")
+    return ["openocd", "-f", script]
+
+
+def main():
+    build = os.path.abspath(sys.argv[1])
+    rig, bench = os.path.join(build, "tests/usb/usb_rig"), os.path.join(build, "tests/bench/bench_probe")
+    print(f"32-bit DR scans at TCK {HZ // 1000000} MHz, per scan                    scans/s  transfers    bytes   clocks")
+    for name, model, probe, setup in ROWS:
+        if len(sys.argv) > 2 and model not in sys.argv[2:]:
+            continue
+        print(name)
+        with tempfile.TemporaryDirectory() as folder:
+            ways = [("probeprof, all at once", lambda n: [bench, probe, str(HZ), str(n), str(MANY)]),
+                    ("probeprof, one at a time", lambda n: [bench, probe, str(HZ), str(n), "1"]),
+                    ("OpenOCD, svf", lambda n: openocd(folder, setup, n, True)), ("OpenOCD, drscan", lambda n: openocd(folder, setup, n, False))]
+            for way, command_for in ways:
+                try:
+                    c = cost(rig, model, command_for)
+                    print(f"  {way:<54} {c['scans/s']:9,.0f} {c['transfers']:10.3f} {c['bytes']:8.1f} {c['tck']:8.1f}")
+                except (RuntimeError, OSError, subprocess.TimeoutExpired) as e:
+                    print(f"  {way:<54} {e}")
+
+
+main()
