@@ -208,9 +208,11 @@ static int look_clock(struct doctor *d, char *detail, size_t cap, struct err *er
         snprintf(detail, cap, "the adapter's default; --speed auto finds the most");
         return 1;
     }
-    int ret = d->set->speed_auto ? link_speed_auto(d->probe, 0, &s, err) : j->set_clock(d->probe, d->set->speed_hz, &got, err);
+    const struct part *part;
+    uint32_t most = part_choose(d->set->target, d->report->probe, &part, NULL) == 0 ? part->most_tck_hz : 0;
+    int ret = d->set->speed_auto ? link_speed_auto(d->probe, most, &s, err) : j->set_clock(d->probe, d->set->speed_hz, &got, err);
     if (ret == 0 && d->set->speed_auto)
-        snprintf(detail, cap, s.failed_hz ? "%u kHz; bits are lost at %u kHz" : "%u kHz, the most this adapter can do", (unsigned)(s.hz / 1000),
+        snprintf(detail, cap, s.failed_hz ? "%u kHz; bits are lost at %u kHz" : "%u kHz, the most of adapter and part; no bit was lost", (unsigned)(s.hz / 1000),
                  (unsigned)(s.failed_hz / 1000));
     else if (ret == 0)
         snprintf(detail, cap, "%u kHz", (unsigned)(got / 1000));

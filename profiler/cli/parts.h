@@ -22,7 +22,8 @@ struct part {
     /* Opens the driver on an open probe: state DETACHED. The probe stays the caller's. */
     int (*open)(const struct part *part, struct probe *probe, const struct part_options *opt, struct target **out,
                 struct err *err);
-    unsigned ir_bits; /* of its JTAG instruction register; 0: no JTAG */
+    unsigned ir_bits;     /* of its JTAG instruction register; 0: no JTAG */
+    uint32_t most_tck_hz; /* --speed auto tries no faster; 0: as the adapter can */
 };
 
 /* parts - all of them, ends with a NULL name. */

@@ -30,7 +30,7 @@ static int check_power(struct run *r, struct err *err)
 static int find_speed(struct run *r, struct err *err)
 {
     struct link_speed s;
-    int ret = r->probe->driver->jtag ? link_speed_auto(r->probe, 0, &s, err) : -ERR_UNSUPPORTED;
+    int ret = r->probe->driver->jtag ? link_speed_auto(r->probe, r->part->most_tck_hz, &s, err) : -ERR_UNSUPPORTED;
     if (!r->probe->driver->jtag) /* BDC: SYNC measures the clock, always */
         return 0;
     if (ret < 0)
@@ -39,7 +39,7 @@ static int find_speed(struct run *r, struct err *err)
     if (s.failed_hz)
         run_note(r, "TCK %" PRIu32 " kHz; bits are lost at %" PRIu32 " kHz", s.hz / 1000, s.failed_hz / 1000);
     else
-        run_note(r, "TCK %" PRIu32 " kHz, the most this adapter can do", s.hz / 1000);
+        run_note(r, "TCK %" PRIu32 " kHz, the most of adapter and part; no bit was lost", s.hz / 1000);
     return 0;
 }
 

@@ -4,7 +4,7 @@ function(pp_adapters_test NAME CASE)
   pp_usb_test(adapters_${NAME} RIG --control adapters-${NAME}.sock ${T_RIG}
               COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/adapters.py $<TARGET_FILE:probeprof> $<TARGET_FILE:usb_rig> ${CASE} ${T_SAYS})
 endfunction()
-foreach(M "jlink;jlink" "cmsis_dap;cmsis-dap" "cmsis_dap_v1;cmsis-dap,v1")
+foreach(M "jlink;jlink" "ftdi;ft232h" "ftdi_two;ft2232h" "cmsis_dap;cmsis-dap" "cmsis_dap_v1;cmsis-dap,v1")
   list(POP_FRONT M NAME MODEL)
   pp_adapters_test(${NAME} alone RIG --board sim:sh7750 ${MODEL})
   pp_adapters_test(${NAME}_closed closed RIG --board sim:sh7750 ${MODEL})

@@ -43,6 +43,10 @@ def adapters(wrap=()):
     return found
 
 
+def first_channel(rows):
+    return [a for a in rows if a["channel"] in (None, "A")]
+
+
 def doctor(*args, wrap=()):
     r = run("doctor", "--json", *args, wrap=wrap)
     d = json.loads(r.stdout)
@@ -75,23 +79,23 @@ def end(p):
 class Cases:
     def case_alone(self):
         """One adapter: found, described, used unasked; held by somebody while that runs; gone when it is pulled."""
-        a, = adapters()
+        a, = first_channel(adapters())
         check(a["problem"] is None and a["can"] == ["JTAG"] and a["location"] == "1-1" and a["firmware"], a)
         d, w = doctor(*TARGET, "--halt", "--speed", "auto")
-        check(w is None and d["probe"] == a["probe"] and all(s["ok"] for s in d["steps"] if s["name"] != "power"), json.dumps(d, indent=1))
+        check(w is None and d["probe"] == a["probe"] and all(s["ok"] for s in d["steps"] if s["name"] not in ("power", "pins")), json.dumps(d, indent=1))
         p, said = bridge()
         check("using the adapter " + a["probe"] in said, said)
         if "HID" in (a["note"] or ""): # the kernel lets any number of programs open a hidraw node
             end(p)
             return
-        held, = adapters()
+        held, = first_channel(adapters())
         what = held["problem"]["what"]
         check(re.search(r"is held by \S+ \(process \d+\)", what), what) # the rig holds every node, and is found first
         wrong("access", "is held by", "end that program", *TARGET)
         r = run(*TARGET, "--no-profile", "--gdb", "off")
         check(r.returncode == 1 and "is held by" in r.stderr and "hint:" in r.stderr, r.stderr)
         end(p)
-        a, = adapters()
+        a, = first_channel(adapters())
         check(a["problem"] is None, a)
         tell("unplug")
         check(adapters() == [], "still listed")
@@ -117,7 +121,7 @@ class Cases:
                 mode = 0 if here.startswith(bed + "/dev") else 0o777 if here.startswith(bed + "/ioctl") else None
                 if mode is not None:
                     os.chmod(os.path.join(here, f), mode)
-        a, = adapters(wrap)
+        a, = first_channel(adapters(wrap))
         check(a["serial"] and "no permission to open /dev/" in a["problem"]["what"] and "60-probeprof.rules" in a["problem"]["hint"], a)
         wrong("access", "no permission", "60-probeprof.rules", *TARGET, wrap=wrap)
         r = run(*TARGET, "--no-profile", wrap=wrap)
