@@ -1,0 +1,32 @@
+/* The BKGD and RESET side of a BDM pod's firmware: bytes and SYNC as stretches of the line, timed by the clock last measured. Used by the
+ * models of USBDM and OSBDM. Bit timing: reference/s12z.md 1.1-1.3. */
+#ifndef TESTS_USB_MODEL_BKGD_H
+#define TESTS_USB_MODEL_BKGD_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "probe/sim.h"
+
+enum { POD_BKGD = 1 << 0, POD_RESET = 1 << 1, POD_VDD = 1 << 2 }; /* as the board's pins are numbered (enum bdc_pin) */
+
+struct bkgd_pod {
+    struct sim_board *board;
+    uint64_t cycle_ps; /* of the BDC clock it works with */
+};
+
+/* Without a board the line is high and nobody answers. */
+void bkgd_pod_drive(struct bkgd_pod *p, unsigned mask, unsigned levels);
+unsigned bkgd_pod_levels(struct bkgd_pod *p);
+void bkgd_pod_wait(struct bkgd_pod *p, uint64_t ns);            /* the line released */
+void bkgd_pod_idle(struct bkgd_pod *p, unsigned cycles);
+void bkgd_pod_send(struct bkgd_pod *p, uint8_t byte);
+uint8_t bkgd_pod_receive(struct bkgd_pod *p);
+/* An ACK pulse within ns; true: it came. */
+bool bkgd_pod_ack(struct bkgd_pod *p, uint64_t ns);
+/* SYNC: low for request_ns, then the length of the answer, which must begin and end within answer_ns; 0: none. */
+uint64_t bkgd_pod_sync(struct bkgd_pod *p, uint64_t request_ns, uint64_t answer_ns);
+/* The clock of a SYNC answer that long. */
+void bkgd_pod_clock(struct bkgd_pod *p, uint64_t answer_ns);
+
+#endif

@@ -1,0 +1,425 @@
+#include "tests/usb/model_usbdm_fw.h"
+
+#include <string.h>
+
+#include "probe/base/bytes.h"
+#include "probe/base/util.h"
+
+enum { OK, ILLEGAL_PARAMS, FAIL, BUSY, ILLEGAL_COMMAND, NO_CONNECTION, UNKNOWN_TARGET = 15, NO_TX_ROUTINE = 16, ENABLE_FAILED = 18, BKGD_TIMEOUT = 20,
+       SYNC_TIMEOUT = 21, VDD_NOT_PRESENT = 26, VDD_WRONG_MODE = 27, ACK_TIMEOUT = 30, RESET_RISE_TIMEOUT = 33 };
+enum { T_S12Z = 11, T_OFF = 0xFF, T_ILLEGAL = 0xFE };
+enum { SPEED_NONE, SPEED_SYNC, SPEED_GUESSED, SPEED_USER };
+/* BDC commands of an S12Z: its firmware's names for them are in BDMMacros.h. */
+enum { Z_ACK_ENABLE = 0x02, Z_BACKGROUND = 0x04, Z_GO = 0x08, Z_STEP1 = 0x09, Z_WRITE_CSR = 0x0D, Z_WRITE_MEM = 0x10, Z_FILL_MEM = 0x12, Z_READ_CSR = 0x2D,
+       Z_READ_MEM = 0x30, Z_DUMP_MEM = 0x32, Z_WRITE_REG = 0x40, Z_READ_REG = 0x60, Z_ERASE = 0x95 };
+enum { ENBDC = 0x80, REGISTERS = 13, DELAY_CYCLES = 64, NO_ACK_CYCLES = 150 };
+enum { SHORTEST_TICKS = 137 }; /* 56 MHz is the fastest its bit tables do */
+#define MS 1000000u
+#define ACK_NS 2500000u
+#define SYNC_REQUEST_NS MS
+#define SYNC_ANSWER_NS 460000u
+#define RESET_RISE_NS (270u * MS)
+
+static bool high(struct usbdm_fw *f, unsigned pin) { return bkgd_pod_levels(&f->pod) & pin; }
+
+/* ---- commands on BKGD ---- */
+
+static void send(struct usbdm_fw *f, uint32_t v, unsigned bytes)
+{
+    while (bytes-- > 0)
+        bkgd_pod_send(&f->pod, (uint8_t)(v >> (8 * bytes)));
+}
+
+static int acknowledged(struct usbdm_fw *f)
+{
+    if (!f->ack) {
+        bkgd_pod_idle(&f->pod, NO_ACK_CYCLES);
+        return OK;
+    }
+    return bkgd_pod_ack(&f->pod, ACK_NS) ? OK : ACK_TIMEOUT;
+}
+
+static int simple(struct usbdm_fw *f, uint8_t opcode)
+{
+    send(f, opcode, 1);
+    return acknowledged(f);
+}
+
+static uint8_t read_csr(struct usbdm_fw *f)
+{
+    send(f, Z_READ_CSR, 1);
+    bkgd_pod_idle(&f->pod, DELAY_CYCLES);
+    uint8_t h = bkgd_pod_receive(&f->pod);
+    bkgd_pod_receive(&f->pod);
+    return h;
+}
+
+static void write_csr(struct usbdm_fw *f, uint8_t v)
+{
+    send(f, Z_WRITE_CSR, 1);
+    send(f, (uint32_t)v << 8 | 0xFF, 2);
+    bkgd_pod_idle(&f->pod, DELAY_CYCLES);
+}
+
+static void receive(struct usbdm_fw *f, uint8_t *to, unsigned bytes)
+{
+    for (unsigned k = 0; k < bytes; k++)
+        to[k] = bkgd_pod_receive(&f->pod);
+}
+
+/* ---- connecting ---- */
+
+static int check_power(struct usbdm_fw *f) { return f->no_vdd_sense || high(f, POD_VDD) ? OK : VDD_NOT_PRESENT; }
+
+static int routine_for(struct usbdm_fw *f)
+{
+    if (f->sync_ticks < SHORTEST_TICKS)
+        return NO_TX_ROUTINE;
+    bkgd_pod_clock(&f->pod, (uint64_t)f->sync_ticks * 1000 / 60);
+    return OK;
+}
+
+/* A 24 MHz timer measures it. */
+static int sync_measure(struct usbdm_fw *f)
+{
+    f->speed = SPEED_NONE;
+    if (!high(f, POD_BKGD))
+        return BKGD_TIMEOUT;
+    uint64_t ns = bkgd_pod_sync(&f->pod, SYNC_REQUEST_NS, SYNC_ANSWER_NS);
+    if (ns == 0)
+        return SYNC_TIMEOUT;
+    uint64_t timer = (ns * 24 + 500) / 1000;
+    f->sync_ticks = (uint16_t)MIN(2 * timer + timer / 2, 0xFFFFu);
+    f->speed = SPEED_SYNC;
+    return OK;
+}
+
+static void ack_init(struct usbdm_fw *f)
+{
+    send(f, Z_ACK_ENABLE, 1);
+    f->ack = !f->bad_ack && bkgd_pod_ack(&f->pod, ACK_NS);
+}
+
+static int enable_bdm(struct usbdm_fw *f)
+{
+    uint8_t csr = read_csr(f);
+    if (!(csr & ENBDC)) {
+        write_csr(f, csr | ENBDC);
+        csr = read_csr(f);
+    }
+    return csr == 0xFF || !(csr & ENBDC) ? ENABLE_FAILED : OK;
+}
+
+static int physical_connect(struct usbdm_fw *f)
+{
+    int rc = check_power(f);
+    f->speed = SPEED_NONE;
+    bkgd_pod_drive(&f->pod, POD_BKGD, POD_BKGD);
+    if (rc != OK)
+        return rc;
+    if (!high(f, POD_RESET)) {
+        f->busy = 3;
+        bkgd_pod_wait(&f->pod, RESET_RISE_NS);
+        if (!high(f, POD_RESET))
+            return RESET_RISE_TIMEOUT;
+    }
+    if (!high(f, POD_BKGD))
+        return BKGD_TIMEOUT;
+    if ((rc = sync_measure(f)) != OK)
+        rc = sync_measure(f);
+    if (rc == OK)
+        rc = routine_for(f);
+    if (rc == OK)
+        ack_init(f);
+    return rc;
+}
+
+static int cmd_connect(struct usbdm_fw *f, uint8_t *buf, size_t *n)
+{
+    (void)buf, (void)n;
+    int rc = f->speed == SPEED_USER ? OK : physical_connect(f);
+    return rc == OK ? enable_bdm(f) : rc;
+}
+
+static int cmd_set_speed(struct usbdm_fw *f, uint8_t *buf, size_t *n)
+{
+    uint16_t ticks = be16(buf + 2);
+    if (ticks == 0) {
+        f->speed = SPEED_NONE;
+        return cmd_connect(f, buf, n);
+    }
+    f->sync_ticks = ticks;
+    int rc = routine_for(f);
+    if (rc != OK) {
+        f->sync_ticks = 1;
+        f->speed = SPEED_NONE;
+        f->ack = false;
+        return rc;
+    }
+    f->speed = SPEED_USER;
+    ack_init(f);
+    return enable_bdm(f);
+}
+
+static int cmd_get_speed(struct usbdm_fw *f, uint8_t *buf, size_t *n)
+{
+    put_be16(buf + 1, f->sync_ticks);
+    *n = 3;
+    return OK;
+}
+
+/* ---- about itself ---- */
+
+static int cmd_last_status(struct usbdm_fw *f, uint8_t *buf, size_t *n)
+{
+    (void)buf, (void)n;
+    return f->status;
+}
+
+static int cmd_set_target(struct usbdm_fw *f, uint8_t *buf, size_t *n)
+{
+    (void)n;
+    uint8_t t = buf[2];
+    bool known = t == T_OFF || (t == T_S12Z && !f->no_s12z);
+    f->target = known ? t : T_ILLEGAL;
+    f->speed = SPEED_NONE;
+    f->ack = false;
+    bkgd_pod_drive(&f->pod, POD_BKGD | POD_RESET, POD_BKGD | POD_RESET);
+    return known ? OK : UNKNOWN_TARGET;
+}
+
+static int cmd_set_vdd(struct usbdm_fw *f, uint8_t *buf, size_t *n)
+{
+    (void)n;
+    return buf[3] == 0 ? OK : check_power(f);
+}
+
+static int cmd_get_status(struct usbdm_fw *f, uint8_t *buf, size_t *n)
+{
+    bool reset_high = high(f, POD_RESET);
+    unsigned v = (f->ack ? 1u : 0u) | (f->reset_seen ? 2u : 0u) | (reset_high ? 4u : 0u) | (unsigned)f->speed << 3 | (check_power(f) == OK ? 1u << 6 : 0u);
+    f->reset_seen = f->reset_seen && !reset_high;
+    put_be16(buf + 1, (uint16_t)v);
+    *n = 3;
+    return OK;
+}
+
+static int cmd_capabilities(struct usbdm_fw *f, uint8_t *buf, size_t *n)
+{
+    /* HCS12, Vdd sense, RESET, S12Z; HCS08 and CFV1 are inverted: present ones read 0 */
+    uint16_t caps = (uint16_t)(1 << 0 | (f->no_vdd_sense ? 0 : 1 << 3) | 1 << 10 | (f->no_s12z ? 0 : 1 << 14));
+    put_be16(buf + 1, caps);
+    put_be16(buf + 3, f->max_command);
+    memcpy(buf + 5, f->version, sizeof f->version);
+    *n = 8;
+    return OK;
+}
+
+static int cmd_set_options(struct usbdm_fw *f, uint8_t *buf, size_t *n)
+{
+    (void)n;
+    memcpy(f->options, buf + 2, MIN((size_t)buf[0] - MIN(buf[0], 2u), sizeof f->options));
+    return OK;
+}
+
+static void release_reset(struct usbdm_fw *f) { bkgd_pod_drive(&f->pod, POD_RESET, POD_RESET); }
+
+/* Two bits for each: 1 released, 2 low, 3 high (RESET: status only). */
+static int cmd_control_pins(struct usbdm_fw *f, uint8_t *buf, size_t *n)
+{
+    uint16_t control = be16(buf + 2);
+    int rc = OK;
+    if (f->target != T_S12Z)
+        return ILLEGAL_COMMAND;
+    if (control == 0xFFFF)
+        control = 1 | 1 << 2;
+    if (control & ~0xFu)
+        return ILLEGAL_PARAMS;
+    if (control & 3)
+        bkgd_pod_drive(&f->pod, POD_BKGD, (control & 3) == 2 ? 0 : POD_BKGD);
+    if ((control >> 2 & 3) == 2)
+        bkgd_pod_drive(&f->pod, POD_RESET, 0);
+    if ((control >> 2 & 3) == 1) {
+        release_reset(f);
+        bkgd_pod_wait(&f->pod, MS);
+        if (!high(f, POD_RESET)) {
+            f->busy = 2;
+            bkgd_pod_wait(&f->pod, RESET_RISE_NS);
+            rc = high(f, POD_RESET) ? OK : RESET_RISE_TIMEOUT;
+        }
+    }
+    put_be16(buf + 1, high(f, POD_RESET) ? 3 << 2 : 2 << 2);
+    *n = 3;
+    return rc;
+}
+
+/* ---- the target ---- */
+
+static int cmd_custom(struct usbdm_fw *f, uint8_t *buf, size_t *n)
+{
+    (void)buf, (void)n;
+    for (int k = 0; k < 2; k++) {
+        send(f, Z_ERASE, 1);
+        bkgd_pod_idle(&f->pod, DELAY_CYCLES);
+    }
+    return OK;
+}
+
+static int cmd_read_status_reg(struct usbdm_fw *f, uint8_t *buf, size_t *n)
+{
+    put_be32(buf + 1, read_csr(f));
+    *n = 5;
+    return OK;
+}
+
+static int cmd_write_control(struct usbdm_fw *f, uint8_t *buf, size_t *n)
+{
+    (void)n;
+    uint8_t v = buf[5];
+    if (f->options[2] == 0) /* alternate BDM clock: CLKSW forced */
+        v &= (uint8_t)~0x04;
+    write_csr(f, v);
+    return OK;
+}
+
+static int hardware_reset(struct usbdm_fw *f, bool special)
+{
+    if (!high(f, POD_RESET) || !high(f, POD_BKGD))
+        return high(f, POD_RESET) ? BKGD_TIMEOUT : RESET_RISE_TIMEOUT;
+    if (special) {
+        bkgd_pod_drive(&f->pod, POD_BKGD, 0);
+        bkgd_pod_wait(&f->pod, 3 * MS);
+    }
+    bkgd_pod_drive(&f->pod, POD_RESET, 0);
+    bkgd_pod_wait(&f->pod, 100 * MS);
+    release_reset(f);
+    bkgd_pod_wait(&f->pod, MS);
+    bkgd_pod_drive(&f->pod, POD_BKGD, POD_BKGD);
+    bkgd_pod_wait(&f->pod, 10 * MS);
+    return high(f, POD_RESET) ? OK : RESET_RISE_TIMEOUT;
+}
+
+static int cmd_reset(struct usbdm_fw *f, uint8_t *buf, size_t *n)
+{
+    (void)n;
+    bool special = (buf[2] & 3) == 0;
+    int rc;
+    f->busy = 3;
+    switch (buf[2] >> 2 & 7) {
+    case 2: rc = UNKNOWN_TARGET; break;
+    case 3: rc = VDD_WRONG_MODE; break;
+    default: rc = hardware_reset(f, special); break;
+    }
+    if (f->speed != SPEED_USER)
+        f->speed = SPEED_NONE;
+    f->ack = f->reset_seen = false;
+    return rc;
+}
+
+static int cmd_step(struct usbdm_fw *f, uint8_t *buf, size_t *n) { (void)buf, (void)n, simple(f, Z_STEP1); return OK; }
+static int cmd_go(struct usbdm_fw *f, uint8_t *buf, size_t *n) { (void)buf, (void)n, simple(f, Z_GO); return OK; }
+static int cmd_halt(struct usbdm_fw *f, uint8_t *buf, size_t *n) { (void)buf, (void)n; return simple(f, Z_BACKGROUND); }
+
+static int cmd_write_reg(struct usbdm_fw *f, uint8_t *buf, size_t *n)
+{
+    (void)n;
+    if (be16(buf + 2) >= REGISTERS)
+        return ILLEGAL_PARAMS;
+    send(f, Z_WRITE_REG + buf[3], 1);
+    send(f, be32(buf + 4), 4);
+    return acknowledged(f);
+}
+
+static int cmd_read_reg(struct usbdm_fw *f, uint8_t *buf, size_t *n)
+{
+    if (be16(buf + 2) >= REGISTERS)
+        return ILLEGAL_PARAMS;
+    int rc = simple(f, (uint8_t)(Z_READ_REG + buf[3]));
+    if (rc == OK)
+        receive(f, buf + 1, 4);
+    *n = 5;
+    return rc;
+}
+
+static int size_code(uint8_t bytes) { return bytes == 1 ? 0 : bytes == 2 ? 4 : bytes == 4 ? 8 : -1; }
+
+static int cmd_write_mem(struct usbdm_fw *f, uint8_t *buf, size_t *n)
+{
+    unsigned bytes = buf[2], count = buf[3];
+    int size = size_code(buf[2]), rc = OK;
+    (void)n;
+    if (size < 0 || count + 8 > f->max_command || count % bytes)
+        return ILLEGAL_PARAMS;
+    for (unsigned at = 0; at < count && rc == OK; at += bytes) {
+        send(f, (uint32_t)((at ? Z_FILL_MEM : Z_WRITE_MEM) + size), 1);
+        if (at == 0)
+            send(f, be32(buf + 4) & 0xFFFFFF, 3);
+        for (unsigned k = 0; k < bytes; k++)
+            send(f, buf[8 + at + k], 1);
+        rc = acknowledged(f);
+    }
+    return rc;
+}
+
+static int cmd_read_mem(struct usbdm_fw *f, uint8_t *buf, size_t *n)
+{
+    unsigned bytes = buf[2], count = buf[3];
+    uint32_t addr = be32(buf + 4) & 0xFFFFFF;
+    int size = size_code(buf[2]), rc = OK;
+    if (size < 0 || count + 1 > f->max_command || count % bytes)
+        return ILLEGAL_PARAMS;
+    for (unsigned at = 0; at < count && rc == OK; at += bytes) {
+        send(f, (uint32_t)((at ? Z_DUMP_MEM : Z_READ_MEM) + size), 1);
+        if (at == 0)
+            send(f, addr, 3);
+        if ((rc = acknowledged(f)) == OK)
+            receive(f, buf + 1 + at, bytes);
+    }
+    *n = 1 + count;
+    return rc;
+}
+
+static int illegal(struct usbdm_fw *f, uint8_t *buf, size_t *n)
+{
+    (void)buf, (void)n;
+    f->refused++;
+    return ILLEGAL_COMMAND;
+}
+
+typedef int command_fn(struct usbdm_fw *f, uint8_t *buf, size_t *n);
+static command_fn *const common[] = { cmd_last_status, cmd_set_target, cmd_set_vdd, illegal, cmd_get_status, cmd_capabilities, cmd_set_options, illegal,
+                                      cmd_control_pins };
+enum { FIRST = 15, FIRST_CONNECTED = 18 };
+static command_fn *const s12z[] = { cmd_connect, cmd_set_speed, cmd_get_speed, cmd_custom, illegal, cmd_read_status_reg, cmd_write_control, cmd_reset,
+                                    cmd_step, cmd_go, cmd_halt, cmd_write_reg, cmd_read_reg, illegal, illegal, illegal, illegal, cmd_write_mem,
+                                    cmd_read_mem };
+
+size_t usbdm_fw_do(struct usbdm_fw *f, uint8_t *buf)
+{
+    unsigned command = buf[1];
+    command_fn *run = illegal;
+    size_t n = 1;
+    if (command < ARRAY_LEN(common))
+        run = common[command];
+    else if (f->target == T_S12Z && command >= FIRST && command - FIRST < ARRAY_LEN(s12z))
+        run = s12z[command - FIRST];
+    bool wire = command >= FIRST_CONNECTED && run != illegal && run != cmd_reset;
+    f->busy = 0;
+    f->reset_seen |= !high(f, POD_RESET);
+    int rc = wire && f->speed == SPEED_NONE ? NO_CONNECTION : run(f, buf, &n);
+    f->status = (uint8_t)rc;
+    buf[0] = (uint8_t)rc;
+    return rc == OK ? n : 1;
+}
+
+void usbdm_fw_reset(struct usbdm_fw *f)
+{
+    static const uint8_t options[USBDM_FW_OPTIONS] = { 0x08, 0, 0xFF, 1 };
+    memcpy(f->options, options, sizeof options);
+    f->target = T_OFF;
+    f->speed = SPEED_NONE;
+    f->ack = f->reset_seen = false;
+    f->sync_ticks = 1;
+    f->busy = 0;
+    bkgd_pod_drive(&f->pod, POD_BKGD | POD_RESET, POD_BKGD | POD_RESET);
+}
