@@ -1,0 +1,29 @@
+# CMSIS-DAP probes, bulk (v2) and HID (v1).
+pp_test(test_model_cmsis_dap SOURCES test_model_cmsis_dap.c model_cmsis_dap.c model_cmsis_dap_fw.c LIBS sh4_model probe)
+foreach(M "bulk;usb_bulk;cmsis-dap" "bulk64;usb_bulk;cmsis-dap,packet=64,count=1" "hid;hid;cmsis-dap,v1" "edbg;hid;cmsis-dap,v1,report=512,vid=03eb,pid=2141"
+          "class0;usb_bulk;cmsis-dap,class0,swo")
+  list(POP_FRONT M NAME BACKEND MODEL)
+  pp_openocd_test(openocd_cmsis_dap_${NAME} RIG ${MODEL} ADAPTER "adapter driver cmsis-dap" "cmsis_dap_backend ${BACKEND}")
+endforeach()
+foreach(M "v2;cmsis-dap;cmsis-dap" "v2_full;cmsis-dap,packet=64;cmsis-dap" "v2_one;cmsis-dap,count=1,no-atomic;cmsis-dap" "v2_1024;cmsis-dap,packet=1024,zlp;cmsis-dap"
+          "v1;cmsis-dap,v1;cmsis-dap" "v1_512;cmsis-dap,both,report=512;cmsis-dap,v1" "v1_plain;cmsis-dap,v1,no-atomic;cmsis-dap"
+          "stale;cmsis-dap,keeps-stale=4,keeps-queue,disconnect-hangs;cmsis-dap" "v1_stale;cmsis-dap,v1,keeps-stale=4,keeps-queue;cmsis-dap"
+          "class0;cmsis-dap,class0,swo,interface-string,no-serial;cmsis-dap:@1-1")
+  list(POP_FRONT M NAME MODEL PROBE)
+  pp_jtag_driver_test(cmsis_dap_${NAME} ${MODEL} ${PROBE})
+endforeach()
+pp_jtag_fault_test(cmsis_dap_v2 cmsis-dap,packet=64 cmsis-dap,timeout=150)
+pp_jtag_fault_test(cmsis_dap_v1 cmsis-dap,v1,hid-limit=300 cmsis-dap,timeout=150)
+pp_usb_test(usb_faults_cmsis_dap_plain RIG --control plain.sock --board sim:sh7750 cmsis-dap,v1,no-atomic COMMAND test_usb_jtag cmsis-dap,timeout=150 sweep stale wrong-id garbage)
+# The tutorial, and what is said where it cannot be.
+pp_tutorial_test(cmsis_dap_v2 cmsis-dap cmsis-dap)
+pp_tutorial_test(cmsis_dap_full cmsis-dap cmsis-dap,packet=64,keeps-stale=3)
+pp_tutorial_test(cmsis_dap_v1 cmsis-dap:DAP0123456789,v1 cmsis-dap,both)
+pp_replug_test(cmsis_dap_v2 cmsis-dap cmsis-dap)
+pp_replug_test(cmsis_dap_v1 cmsis-dap cmsis-dap,v1,report=512)
+pp_usb_says(cmsis_dap_swd_only 1 "SWD only, not JTAG" RIG --board sim:sh7750 cmsis-dap,swd-only COMMAND $<TARGET_FILE:probeprof> --probe cmsis-dap
+            --target sh7750 --private --no-profile)
+pp_usb_says(cmsis_dap_refuses 1 "refused to switch to JTAG" RIG --board sim:sh7750 cmsis-dap,refuse-connect COMMAND $<TARGET_FILE:probeprof> --probe
+            cmsis-dap --target sh7750 --private --no-profile)
+pp_usb_sweep(cmsis_dap cmsis-dap "--board sim:sh7750 cmsis-dap")
+pp_usb_sweep(cmsis_dap_v1 cmsis-dap "--board sim:sh7750 cmsis-dap,v1,report=512,hid-limit=500")
