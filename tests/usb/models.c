@@ -4,6 +4,7 @@
 extern const struct usb_model_type usb_model_cmsis_dap;
 extern const struct usb_model_type usb_model_ft232h, usb_model_ft2232h, usb_model_ft4232h;
 extern const struct usb_model_type usb_model_jlink;
+extern const struct usb_model_type usb_model_osbdm;
 extern const struct usb_model_type usb_model_usbdm;
 extern const struct usb_model_type usb_model_loop, usb_model_loop_hid;
 
@@ -13,6 +14,7 @@ const struct usb_model_type *const *usb_models(void)
         &usb_model_cmsis_dap,
         &usb_model_ft232h, &usb_model_ft2232h, &usb_model_ft4232h,
         &usb_model_jlink,
+        &usb_model_osbdm,
         &usb_model_usbdm,
         &usb_model_loop, &usb_model_loop_hid,
         NULL,
