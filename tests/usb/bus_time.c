@@ -1,8 +1,9 @@
 /* Virtual time: what a transfer costs on the bus, without waiting for it.
  *
- * A transfer starts in the frame after the one it was submitted in, and is seen done at the end of the frame its last byte
- * goes in; frames (1 ms, at high speed microframes of 125 us) are shared by all that is in flight. A device works on what
- * it got in the order of arrival, for as long as its board's clocks take.
+ * What is sent starts with the next frame and arrives at the end of the frame its last byte goes in; an answer goes in the frame in which it
+ * is ready and asked for, and is seen at the end of that. So an exchange costs two frames (1 ms, at high speed microframes of 125 us)
+ * besides what the device needs. Frames are shared by all that is in flight. A device works on what it got in the order of
+ * arrival, for as long as its board's clocks take.
  * Source for the bytes of a frame: USB 2.0 specification 5.8.4 (bulk), 5.7.4 (interrupt). */
 #include <time.h>
 
@@ -22,7 +23,7 @@ uint64_t bus_frame_ns(const struct bus_dev *d) { return d->model->id.high_speed 
 
 uint64_t bus_schedule(struct bus_dev *d, struct bus_ep *ep, uint64_t from_ns, size_t bytes)
 {
-    uint64_t ns = bus_frame_ns(d), frame = from_ns / ns + 1;
+    uint64_t ns = bus_frame_ns(d), frame = ep->address & 0x80 ? from_ns / ns : (from_ns + ns - 1) / ns;
     uint32_t budget = d->model->id.high_speed ? HIGH_BYTES : FULL_BYTES;
     size_t left = MAX(bytes, LEAST_BYTES); /* an empty packet takes its share, too */
     if (ep->type == 3)

@@ -1,6 +1,7 @@
 /* The FTDI driver against the chip's model, with real libusb and libftdi1. Run inside usb_rig:
  *   --control SOCKET --board sim:sh7750 --chain idcode=0x4ba00477,ir=4 MODEL
  * usage: test_ftdi PROBE [faults]   as after --probe, with all four pins wired */
+#include <dirent.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -204,6 +205,34 @@ static void unplug__reopened_after_return__works(void **state)
     assert_works(fx);
 }
 
+static unsigned descriptors(void)
+{
+    DIR *dir = opendir("/proc/self/fd");
+    unsigned n = 0;
+    while (dir && readdir(dir))
+        n++;
+    if (dir)
+        closedir(dir);
+    return n;
+}
+
+static void reopen__again_and_again__keeps_no_descriptors(void **state)
+{
+    struct fixture *fx = *state;
+    unsigned before = descriptors();
+    for (int i = 0; i < 10; i++) {
+        struct err err = { .code = ERR_OK };
+        must(probe_reopen(fx->p, &err), &err);
+        if (i % 3 == 0)
+            assert_int_equal(rig_tell("unplug", NULL, 0), 0);
+        assert_int_equal(probe_reopen(fx->p, NULL), i % 3 == 0 ? -ERR_USB : 0);
+        assert_int_equal(rig_tell("plug", NULL, 0), 0);
+    }
+    must(probe_reopen(fx->p, NULL), NULL);
+    assert_works(fx);
+    assert_int_equal(descriptors(), before);
+}
+
 /* Each fault at each transfer of a batch: an error, or the right result; the next batch is right, and it takes bounded time. */
 static void fault__any_transfer__error_or_right_then_right(void **state)
 {
@@ -268,6 +297,7 @@ int main(int argc, char **argv)
         CASE(clock__any__told_and_bits_unharmed),
         CASE(stats__after_scans__counted),
         CASE(unplug__reopened_after_return__works),
+        CASE(reopen__again_and_again__keeps_no_descriptors),
         cmocka_unit_test(open__wrong_options__say_what_there_is),
         CASE(open__twice__second_is_told_who_is_in_the_way),
     };
