@@ -14,7 +14,7 @@
 enum {
     MAX_FDS = 64,             /* descriptors in the wait */
     RECOVER_FIRST_MS = 100,
-    RECOVER_MAX_MS = 2000,
+    RECOVER_MAX_MS = 500, /* back within a second of the return; a look at the bus costs about a millisecond */
 };
 
 struct job_list {
