@@ -11,6 +11,7 @@
 #include "probe/bdc.h"
 #include "probe/jtag.h"
 #include "probe/pdo.h"
+#include "probe/stream.h"
 
 struct sim_board_type;
 
@@ -46,6 +47,7 @@ struct probe_driver {
     const struct jtag_ops *jtag;    /* NULL: this adapter has no JTAG */
     const struct bdc_ops *bdc;      /* NULL: this adapter has no BDC */
     const struct pdo_ops *pdo;      /* NULL: this adapter cannot capture PDO */
+    const struct stream_ops *stream; /* NULL: this adapter moves no plain bytes */
 };
 
 /* One open adapter. Drivers embed it as first member of their own struct. */

@@ -1,0 +1,124 @@
+/* The one file of probe/ that knows sockets: a remote stub is an adapter whose cable is a network. */
+#include "probe/tcp.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <netdb.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <poll.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "probe/base/util.h"
+#include "probe/stream_fd.h"
+
+enum { IDLE_S = 10, BETWEEN_S = 5, PROBES = 3, LOST_MS = 25000 };
+static const char start_it[] = "is the stub or emulator running, and waiting there? (qemu-system-sh4 -gdb tcp::1234, dc-tool -g)";
+
+static int malformed(const char *text, struct err *err)
+{
+    return err_set(err, ERR_USAGE, "for example localhost:1234, [::1]:1234, :1234", "'%.60s' is not HOST:PORT", text);
+}
+
+int tcp_parse(const char *text, char *host, char *port, struct err *err)
+{
+    const char *end = strrchr(text, ':'), *from = text;
+    if (!end || !end[1] || strlen(end + 1) >= TCP_PORT_MAX)
+        return malformed(text, err);
+    size_t n = (size_t)(end - text);
+    if (*from == '[') {
+        if (n < 3 || from[n - 1] != ']')
+            return malformed(text, err);
+        from++;
+        n -= 2;
+    } else if (memchr(from, ':', n)) { /* an IPv6 address whose end nobody can tell from a port */
+        return malformed(text, err);
+    }
+    if (n >= TCP_HOST_MAX)
+        return malformed(text, err);
+    snprintf(host, TCP_HOST_MAX, "%.*s", n ? (int)n : 9, n ? from : "localhost");
+    snprintf(port, TCP_PORT_MAX, "%s", end + 1);
+    return 0;
+}
+
+/* Waits for connect() to end; 0 or an errno. */
+static int settle(int fd, uint64_t until)
+{
+    struct pollfd p = { .fd = fd, .events = POLLOUT };
+    int error = 0, n;
+    socklen_t len = sizeof error;
+    do {
+        uint64_t now = stream_clock_ns(), left = until > now ? until - now : 0;
+        n = ppoll(&p, 1, &(struct timespec){ .tv_sec = (time_t)(left / 1000000000u), .tv_nsec = (long)(left % 1000000000u) }, NULL);
+    } while (n < 0 && errno == EINTR);
+    if (n < 0)
+        return errno;
+    if (n == 0)
+        return ETIMEDOUT;
+    return getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &len) < 0 ? errno : error;
+}
+
+/* A descriptor, or -errno. */
+static int try_address(const struct addrinfo *a, uint64_t until)
+{
+    int fd = socket(a->ai_family, a->ai_socktype | SOCK_NONBLOCK | SOCK_CLOEXEC, a->ai_protocol), error = 0;
+    if (fd < 0)
+        return -errno;
+    if (connect(fd, a->ai_addr, a->ai_addrlen) < 0)
+        error = errno == EINPROGRESS ? settle(fd, until) : errno;
+    if (!error)
+        return fd;
+    close(fd);
+    return -error;
+}
+
+/* Packets are small and each is waited for; a silent peer is asked whether it is still there. A system that lacks one of these works without. */
+static void set_options(int fd)
+{
+    const struct { int level, name, value; } rows[] = {
+        { IPPROTO_TCP, TCP_NODELAY, 1 }, { SOL_SOCKET, SO_KEEPALIVE, 1 }, { IPPROTO_TCP, TCP_KEEPIDLE, IDLE_S }, { IPPROTO_TCP, TCP_KEEPINTVL, BETWEEN_S },
+        { IPPROTO_TCP, TCP_KEEPCNT, PROBES }, { IPPROTO_TCP, TCP_USER_TIMEOUT, LOST_MS },
+    };
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++)
+        (void)!setsockopt(fd, rows[i].level, rows[i].name, &rows[i].value, sizeof rows[i].value);
+}
+
+int tcp_connect(const char *host, const char *port, uint64_t max_ns, struct err *err)
+{
+    const struct addrinfo wanted = { .ai_socktype = SOCK_STREAM };
+    struct addrinfo *all = NULL;
+    uint64_t until = stream_clock_ns() + max_ns;
+    int fd = -ECONNREFUSED, left = 0, gai = getaddrinfo(host, port, &wanted, &all);
+    if (gai)
+        return err_set(err, ERR_NOT_FOUND, "an address as a number works without name service", "%s:%s: %s", host, port, gai_strerror(gai));
+    for (struct addrinfo *a = all; a; a = a->ai_next)
+        left++;
+    for (struct addrinfo *a = all; a && fd < 0; a = a->ai_next, left--) { /* each its share: a silent one does not cost the others theirs */
+        uint64_t now = stream_clock_ns();
+        fd = now < until ? try_address(a, now + (until - now) / (uint64_t)left) : -ETIMEDOUT;
+    }
+    freeaddrinfo(all);
+    if (fd < 0)
+        return err_set(err, ERR_USB, start_it, "%s:%s: %s", host, port, strerror(-fd));
+    set_options(fd);
+    return fd;
+}
+
+int unix_connect(const char *path, struct err *err)
+{
+    struct sockaddr_un to = { .sun_family = AF_UNIX };
+    if (snprintf(to.sun_path, sizeof to.sun_path, "%s", path) >= (int)sizeof to.sun_path)
+        return err_set(err, ERR_USAGE, "give it a shorter name", "%.60s...: too long for a socket", path);
+    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+    if (fd >= 0 && connect(fd, (struct sockaddr *)&to, sizeof to) == 0)
+        return fd;
+    int error = errno;
+    if (fd >= 0)
+        close(fd);
+    return err_set(err, ERR_USB, start_it, "%s: %s", path, strerror(error));
+}

@@ -1,0 +1,24 @@
+/* Connecting to a socket: TCP by name or address, or a Unix socket. For drivers in probe/ only. */
+#ifndef PROBE_TCP_H
+#define PROBE_TCP_H
+
+#include <stdint.h>
+
+#include "probe/base/err.h"
+
+enum { TCP_HOST_MAX = 128, TCP_PORT_MAX = 32 };
+
+/* tcp_parse - "HOST:PORT", "[2001:db8::1]:PORT", ":PORT" (this machine); PORT a number or a service's name. Pure.
+ * host, port   TCP_HOST_MAX and TCP_PORT_MAX bytes; untouched on failure: -ERR_USAGE */
+int tcp_parse(const char *text, char *host, char *port, struct err *err);
+
+/* tcp_connect - to the first of the host's addresses, IPv6 and IPv4, that answers
+ * max_ns   for all addresses together; looking the name up is not part of it
+ * Returns a non-blocking descriptor with keep-alive, so that a far end whose machine vanished is noticed within half a minute;
+ * -ERR_USB: nobody listens, or nobody answers; -ERR_NOT_FOUND: there is no such host. */
+int tcp_connect(const char *host, const char *port, uint64_t max_ns, struct err *err);
+
+/* unix_connect - to a Unix socket. As tcp_connect(). */
+int unix_connect(const char *path, struct err *err);
+
+#endif

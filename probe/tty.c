@@ -1,0 +1,135 @@
+/* termios2 has rates as numbers (BOTHER) and comes from the kernel's header, which cannot be combined with <termios.h>.
+ * Source: linux ioctl_tty(2), TCGETS2, TCSETS2, TIOCEXCL, TIOCOUTQ. */
+#include "probe/tty.h"
+
+#include <asm/termbits.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/ioctl.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "probe/base/util.h"
+#include "probe/holder.h"
+#include "probe/stream_fd.h"
+
+enum { RATE_PERCENT = 3, DRAIN_NS = 1000 * 1000 * 1000, FIFO_BITS = 10 * 64, STEP_NS = 1000 * 1000 };
+
+static int in_use(const char *node, struct err *err)
+{
+    char who[80];
+    bool known = holder_find(node, who, sizeof who) > 0;
+    return err_set(err, ERR_USB, "end that program, or name another port", "%s is in use by %s", node, known ? who : "another program");
+}
+
+static int no_permission(const char *node, struct err *err)
+{
+    return err_set(err, ERR_USB, "join the group that owns it: sudo usermod -aG dialout $USER, then log in again", "%s may not be opened: %s", node,
+                   strerror(EACCES));
+}
+
+int tty_problem(const char *node, struct err *err)
+{
+    char who[80];
+    if (access(node, R_OK | W_OK) < 0 && (errno == EACCES || errno == EPERM))
+        return no_permission(node, err);
+    return holder_find(node, who, sizeof who) ? in_use(node, err) : 0;
+}
+
+static void nap(long ns) { nanosleep(&(struct timespec){ .tv_nsec = ns }, NULL); }
+
+/* What was written has left: the driver's buffer is empty, and the UART's FIFO has had its time. */
+static void drain(int fd, uint32_t baud)
+{
+    uint64_t until = stream_clock_ns() + DRAIN_NS;
+    int left = 0;
+    while (ioctl(fd, TIOCOUTQ, &left) == 0 && left > 0 && stream_clock_ns() < until)
+        nap(STEP_NS);
+    nap(baud ? (long)MIN((uint64_t)FIFO_BITS * 1000000000u / baud, (uint64_t)DRAIN_NS - 1) : 0);
+}
+
+static bool near_enough(uint32_t wanted, uint32_t got)
+{
+    uint32_t off = wanted > got ? wanted - got : got - wanted;
+    return (uint64_t)off * 100 <= (uint64_t)wanted * RATE_PERCENT;
+}
+
+static int failed(const char *name, struct err *err)
+{
+    return err_set(err, ERR_USB, "name a serial port, for example /dev/ttyUSB0", "%s: %s", name, errno == ENOTTY ? "this is not a serial port" : strerror(errno));
+}
+
+static int apply(int fd, const char *name, const struct termios2 *t, struct termios2 *now, struct err *err)
+{
+    return ioctl(fd, TCSETS2, t) < 0 || ioctl(fd, TCGETS2, now) < 0 ? failed(name, err) : 0;
+}
+
+int tty_set_baud(int fd, const char *name, uint32_t baud, uint32_t *got, struct err *err)
+{
+    struct termios2 t, now;
+    if (ioctl(fd, TCGETS2, &t) < 0)
+        return failed(name, err);
+    struct termios2 before = t;
+    drain(fd, t.c_ospeed);
+    t.c_cflag = (t.c_cflag & ~(tcflag_t)(CBAUD | CBAUD << IBSHIFT)) | BOTHER;
+    t.c_ispeed = t.c_ospeed = baud;
+    int ret = apply(fd, name, &t, &now, err);
+    if (ret == 0 && !near_enough(baud, now.c_ospeed)) {
+        ret = err_set(err, ERR_UNSUPPORTED, "name a rate that both ends can do: 57600, 115200, 1500000", "%s cannot do %u baud (it would do %u)", name, baud,
+                      now.c_ospeed);
+        ioctl(fd, TCSETS2, &before);
+    }
+    if (ret == 0 && got)
+        *got = now.c_ospeed;
+    return ret;
+}
+
+static int make_raw(int fd, const char *name, bool rtscts, struct err *err)
+{
+    struct termios2 t, now;
+    if (ioctl(fd, TCGETS2, &t) < 0)
+        return failed(name, err);
+    t.c_iflag = IGNBRK | IGNPAR;
+    t.c_oflag = 0;
+    t.c_lflag = 0;
+    t.c_cflag = (t.c_cflag & ~(tcflag_t)(CSIZE | CSTOPB | PARENB | CRTSCTS | HUPCL)) | CS8 | CREAD | CLOCAL | (rtscts ? CRTSCTS : 0);
+    t.c_cc[VMIN] = 1;
+    t.c_cc[VTIME] = 0;
+    return apply(fd, name, &t, &now, err);
+}
+
+static int open_failed(const char *node, struct err *err)
+{
+    switch (errno) {
+    case EACCES:
+    case EPERM: return no_permission(node, err);
+    case EBUSY: return in_use(node, err);
+    case ENOENT:
+    case ENXIO:
+    case ENODEV: return err_set(err, ERR_USB, "is it plugged in? `probeprof list` shows the ports that are there", "%s is not there", node);
+    default: return failed(node, err);
+    }
+}
+
+int tty_open(const char *node, uint32_t baud, bool rtscts, struct err *err)
+{
+    int fd = open(node, O_RDWR | O_NOCTTY | O_NONBLOCK | O_CLOEXEC), ret = 0;
+    if (fd < 0)
+        return open_failed(node, err);
+    /* TIOCEXCL keeps everybody out but root; the lock keeps out those who ask for it, root's programs too. */
+    if (flock(fd, LOCK_EX | LOCK_NB) < 0)
+        ret = errno == EWOULDBLOCK ? in_use(node, err) : failed(node, err);
+    if (ret == 0)
+        ret = make_raw(fd, node, rtscts, err);
+    if (ret == 0)
+        ret = tty_set_baud(fd, node, baud, NULL, err);
+    if (ret == 0 && (ioctl(fd, TIOCEXCL) < 0 || ioctl(fd, TCFLSH, TCIOFLUSH) < 0))
+        ret = failed(node, err);
+    if (ret == 0)
+        return fd;
+    close(fd);
+    return ret;
+}
