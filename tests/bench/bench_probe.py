@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What a 32-bit DR scan costs through adapters: USB transfers, bytes and time, beside OpenOCD's on the same model of the adapter.
+"""What DR scans and memory cost through adapters: USB transfers, bytes and time, beside OpenOCD's on the same model of the adapter.
 
 usage: bench_probe.py BUILD_DIR [MODEL...]      default: every row below
 
@@ -14,6 +14,7 @@ import tempfile
 
 HZ = 10_000_000
 FEW, MANY = 200, 2200
+FEW_KB, MANY_KB = 16, 80
 # name, model and options, our probe, OpenOCD's configuration
 ROWS = [
     ("CMSIS-DAP v2, 512 bytes", "cmsis-dap", "cmsis-dap", ["adapter driver cmsis-dap", "cmsis_dap_backend usb_bulk"]),
@@ -38,10 +39,10 @@ def run(rig, model, command):
     return [total["virtual_ns"] / 1e9, d["transfers"], d["bytes_in"] + d["bytes_out"], d["tck"]]
 
 
-def cost(rig, model, command_for):
-    few, many = run(rig, model, command_for(FEW)), run(rig, model, command_for(MANY))
-    s, transfers, size, tck = [(b - a) / (MANY - FEW) for a, b in zip(few, many)]
-    return {"scans/s": 1 / s if s > 0 else float("inf"), "transfers": transfers, "bytes": size, "tck": tck}
+def cost(rig, model, few, many, command_for):
+    """Seconds, transfers, bytes and clocks of one of what command_for(n) does n of."""
+    a, b = run(rig, model, command_for(few)), run(rig, model, command_for(many))
+    return [(y - x) / (many - few) for x, y in zip(a, b)]
 
 
 def openocd(folder, setup, scans, svf):
@@ -61,24 +62,33 @@ def openocd(folder, setup, scans, svf):
     return ["openocd", "-f", script]
 
 
+def row(way, unit, c):
+    seconds, transfers, size, tck = c
+    print(f"  {way:<34} {1 / seconds if seconds > 0 else float('inf'):9,.0f} {unit:<8} {transfers:9.3f} {size:9.1f} {tck:9.1f}"
+          f" {100 * tck / HZ / seconds if seconds > 0 else 0:6.1f} %")
+
+
 def main():
     build = os.path.abspath(sys.argv[1])
     rig, bench = os.path.join(build, "tests/usb/usb_rig"), os.path.join(build, "tests/bench/bench_probe")
-    print(f"32-bit DR scans at TCK {HZ // 1000000} MHz, per scan                    scans/s  transfers    bytes   clocks")
+    print(f"TCK {HZ // 1000000} MHz; per 32-bit DR scan, or KB of an SH-4's memory            transfers     bytes    clocks  of TCK")
     for name, model, probe, setup in ROWS:
         if len(sys.argv) > 2 and model not in sys.argv[2:]:
             continue
         print(name)
         with tempfile.TemporaryDirectory() as folder:
-            ways = [("probeprof, all at once", lambda n: [bench, probe, str(HZ), str(n), str(MANY)]),
-                    ("probeprof, one at a time", lambda n: [bench, probe, str(HZ), str(n), "1"]),
-                    ("OpenOCD, svf", lambda n: openocd(folder, setup, n, True)), ("OpenOCD, drscan", lambda n: openocd(folder, setup, n, False))]
-            for way, command_for in ways:
+            ways = [("probeprof, scans all at once", FEW, MANY, "scans/s", lambda n: [bench, "scans", probe, str(HZ), str(n)]),
+                    ("OpenOCD, scans of an SVF file", FEW, MANY, "scans/s", lambda n: openocd(folder, setup, n, True)),
+                    ("probeprof, one scan at a time", FEW, MANY, "scans/s", lambda n: [bench, "scans", probe, str(HZ), str(n), "1"]),
+                    ("OpenOCD, one drscan at a time", FEW, MANY, "scans/s", lambda n: openocd(folder, setup, n, False)),
+                    ("probeprof, memory read", FEW_KB, MANY_KB, "KB/s", lambda n: [bench, "read", probe, str(HZ), str(n)]),
+                    ("probeprof, memory written", FEW_KB, MANY_KB, "KB/s", lambda n: [bench, "write", probe, str(HZ), str(n)])]
+            for way, few, many, unit, command_for in ways:
                 try:
-                    c = cost(rig, model, command_for)
-                    print(f"  {way:<54} {c['scans/s']:9,.0f} {c['transfers']:10.3f} {c['bytes']:8.1f} {c['tck']:8.1f}")
+                    row(way, unit, cost(rig, model, few, many, command_for))
                 except (RuntimeError, OSError, subprocess.TimeoutExpired) as e:
-                    print(f"  {way:<54} {e}")
+                    print(f"  {way:<34} {e}")
+                sys.stdout.flush()
 
 
 main()
