@@ -256,6 +256,14 @@ static int pick(const struct usb_info *dev, struct adapter *row)
     return place.interface;
 }
 
+static void check(struct adapter *row)
+{
+    struct usb_info dev;
+    struct dap_place place;
+    if (adapter_usb(row, &dev, &row->problem) == 0 && dap_find(&dev, NULL, &place) && place.t->check)
+        place.t->check(&dev, place.interface, &row->problem);
+}
+
 /* Opens it for a moment: firmware, and whether it has JTAG at all. */
 static void look_inside(struct adapter *row)
 {
@@ -278,9 +286,12 @@ static int dap_list(bool open, struct adapter_list *out, struct err *err)
 {
     size_t first = out->n;
     int ret = adapter_list_usb(driver(), NULL, pick, out, err);
-    for (size_t i = first; ret >= 0 && open && i < out->n; i++)
+    for (size_t i = first; ret >= 0 && i < out->n; i++) {
         if (out->row[i].problem.code == ERR_OK)
+            check(&out->row[i]);
+        if (open && out->row[i].problem.code == ERR_OK)
             look_inside(&out->row[i]);
+    }
     return ret;
 }
 

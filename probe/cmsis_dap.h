@@ -83,6 +83,8 @@ struct dap_link {
 struct dap_transport {
     const char *name; /* "bulk", "HID" */
     bool exact;       /* answers come with their length */
+    /* What would be in the way of open(), besides what usb_check() finds; NULL: nothing. */
+    int (*check)(const struct usb_info *dev, uint8_t interface, struct err *err);
     int (*open)(const struct usb_info *dev, uint8_t interface, const struct log *log, struct dap_link **out, struct err *err);
     void (*close)(struct dap_link *l);
     /* One message, waited for, with nothing in flight. data: a HID's report number, which write() fills in, then the request; room for

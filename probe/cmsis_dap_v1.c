@@ -3,13 +3,16 @@
  * how many are outstanding is counted by the caller. */
 #include "probe/cmsis_dap.h"
 
+#include <errno.h>
 #include <hidapi/hidapi.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "probe/base/util.h"
+#include "probe/holder.h"
 
 enum { QUIET_MS = 20, DRAIN_READS = 64, MAX_DESCRIPTOR = 4096 };
 
@@ -107,20 +110,46 @@ static void hid_link_close(struct dap_link *l)
     free(of(l));
 }
 
+static int no_node(const struct usb_info *dev, uint8_t interface, struct err *err)
+{
+    return err_set(err, ERR_USB, "is the kernel's hidraw there (/dev/hidraw*)? has another program detached its driver?",
+                   "HID %s: no hidraw node for interface %u", dev->bus_path, interface);
+}
+
+static int no_access(const char *path, const struct usb_info *dev, struct err *err)
+{
+    return err_set(err, ERR_USB, "install the udev rules (udev/60-probeprof.rules), plug the adapter in again", "HID %s: %s cannot be opened (%s)",
+                   dev->bus_path, path, strerror(errno));
+}
+
+/* The kernel lets any number of programs open the node, and each then gets all answers. */
+static int hid_link_check(const struct usb_info *dev, uint8_t interface, struct err *err)
+{
+    char path[96], who[80];
+    if (!find_node(dev, interface, path, sizeof path))
+        return no_node(dev, interface, err);
+    if (access(path, R_OK | W_OK) != 0)
+        return no_access(path, dev, err);
+    if (holder_find(path, who, sizeof who))
+        return err_set(err, ERR_USB, "end that program: two on one HID get each other's answers", "HID %s: %s is held by %s", dev->bus_path, path,
+                       who);
+    return 0;
+}
+
 static int hid_link_open(const struct usb_info *dev, uint8_t interface, const struct log *log, struct dap_link **out, struct err *err)
 {
     char path[96];
-    if (!find_node(dev, interface, path, sizeof path))
-        return err_set(err, ERR_USB, "is the kernel's hidraw there (/dev/hidraw*)? is another program using the probe without its driver?",
-                       "HID %s: no hidraw node for interface %u", dev->bus_path, interface);
+    int ret = hid_link_check(dev, interface, err);
+    if (ret < 0)
+        return ret;
     struct hid_link *h = calloc(1, sizeof *h);
     if (!h)
         return err_set(err, ERR_NOMEM, "", "CMSIS-DAP: out of memory");
-    h->hid = hid_open_path(path);
+    bool there = find_node(dev, interface, path, sizeof path);
+    h->hid = there ? hid_open_path(path) : NULL;
     if (!h->hid) {
         free(h);
-        return err_set(err, ERR_USB, "install the udev rules (udev/60-probeprof.rules), plug the adapter in again", "HID %s: cannot open %s",
-                       dev->bus_path, path);
+        return there ? no_access(path, dev, err) : no_node(dev, interface, err);
     }
     h->log = log;
     snprintf(h->where, sizeof h->where, "%s", dev->bus_path);
@@ -226,6 +255,7 @@ static void hid_link_stats(const struct dap_link *l, uint64_t *transfers, uint64
 
 const struct dap_transport dap_v1 = {
     .name = "HID",
+    .check = hid_link_check,
     .open = hid_link_open,
     .close = hid_link_close,
     .write = hid_link_write,

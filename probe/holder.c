@@ -37,6 +37,31 @@ static bool has_open(const char *pid, const char *node, const struct stat *wante
     return found;
 }
 
+/* The parent's id, 0 if there is none. proc(5): pid (comm) state ppid, and comm may hold anything. */
+static int parent_of(int pid)
+{
+    char path[40], text[256] = "";
+    int parent = 0;
+    snprintf(path, sizeof path, "/proc/%d/stat", pid);
+    FILE *in = fopen(path, "re");
+    const char *end = in && fgets(text, sizeof text, in) ? strrchr(text, ')') : NULL;
+    if (end && sscanf(end + 1, " %*c %d", &parent) != 1)
+        parent = 0;
+    if (in)
+        fclose(in);
+    return parent;
+}
+
+static bool started_us(int pid)
+{
+    enum { GENERATIONS = 64 };
+    int at = getpid();
+    for (int i = 0; i < GENERATIONS && at > 1; i++)
+        if ((at = parent_of(at)) == pid)
+            return true;
+    return false;
+}
+
 static void describe(int pid, char *out, size_t cap)
 {
     char path[40], name[64] = "";
@@ -57,7 +82,7 @@ int holder_find(const char *node, char *out, size_t cap)
     snprintf(out, cap, "%s", "");
     for (struct dirent *e; proc && !found && (e = readdir(proc));) {
         int pid = atoi(e->d_name);
-        if (pid > 0 && pid != getpid() && has_open(e->d_name, node, &st))
+        if (pid > 0 && pid != getpid() && has_open(e->d_name, node, &st) && !started_us(pid))
             found = pid;
     }
     if (proc)
