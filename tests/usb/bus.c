@@ -11,6 +11,8 @@
 
 enum { SETUP = 8, BOUNCE = BUS_MAX_TRANSFER + 1024 };
 #define BOARD_MAX_NS 20000000u /* of host time a board is given before one request */
+#define BOARD_WORK_NS 5000000.0 /* of CPU time that may cost */
+#define BOARD_LEAST_NS 10000u   /* less tells nothing of the cost */
 
 struct bus_ep *bus_endpoint(struct bus_dev *d, uint8_t address)
 {
@@ -252,9 +254,10 @@ void bus_submit(struct bus_dev *d, struct urb *u)
     u->at_ns = d->bus->now_ns;
     *ep->tail = u;
     ep->tail = &u->next;
-    bus_time(d->bus, true);
+    bus_time(d->bus, !(u->ep & 0x80)); /* a posted read asks for nothing yet */
     bus_work(d);
-    d->bus->idle_since_ns = bus_host_ns();
+    if (!(u->ep & 0x80))
+        d->bus->idle_since_ns = bus_host_ns();
 }
 
 bool bus_pending(const struct bus_dev *d, const struct urb *u)
@@ -356,14 +359,28 @@ void bus_unplug(struct bus_dev *d)
 
 /* ---- time ---- */
 
-/* A board runs on while the host does something else; what the models themselves take is not given to it, or a slow machine would
- * run after the host's clock for ever. */
+/* A board runs on while the host does something else; what the models themselves take is not given to it, and no more than it can do
+ * in a few ms: else a slow machine, or one with sanitizers, would run after the host's clock for ever, and drivers would
+ * find their adapter too late. */
+static void board_time(struct bus_dev *d, uint64_t idle)
+{
+    uint64_t ns = MIN(idle, BOARD_MAX_NS), began = bus_work_ns();
+    if (d->board_cost > 0)
+        ns = MIN(ns, (uint64_t)(BOARD_WORK_NS / d->board_cost));
+    d->board->type->advance(d->board, ns, NULL);
+    if (ns < BOARD_LEAST_NS)
+        return;
+    double cost = (double)(bus_work_ns() - began) / (double)ns;
+    d->board_cost = cost > d->board_cost ? cost : (7 * d->board_cost + cost) / 8;
+}
+
 static void boards_time(struct bus *b, uint64_t now)
 {
     uint64_t idle = now - MIN(now, b->idle_since_ns);
     for (unsigned i = 0; i < b->ndevs; i++)
         if (b->dev[i].board)
-            b->dev[i].board->type->advance(b->dev[i].board, MIN(idle, BOARD_MAX_NS), NULL);
+            board_time(&b->dev[i], idle);
+    b->idle_since_ns = now;
 }
 
 void bus_time(struct bus *b, bool asked)

@@ -87,6 +87,7 @@ struct bus_dev {
     struct { uint8_t number, cls, subclass, protocol, string, neps; } itf[BUS_INTERFACES];
     unsigned nitfs;
     uint64_t busy_ns, device_ns, board_ns; /* virtual: done with what it got; how far it is; its board's clock then */
+    double board_cost;           /* real: CPU time the model takes for board time */
     bool running;                /* bus_work() is under way */
     uint8_t *bounce;             /* BUS_MAX_TRANSFER and a packet */
     /* totals */
@@ -145,6 +146,7 @@ uint64_t bus_schedule(struct bus_dev *d, struct bus_ep *ep, uint64_t from_ns, si
 void bus_device_works(struct bus_dev *d, uint64_t arrives_ns); /* before a request */
 void bus_device_worked(struct bus_dev *d);                    /* after it */
 uint64_t bus_host_ns(void);                                   /* monotonic host clock */
+uint64_t bus_work_ns(void);                                   /* CPU time of this thread */
 
 /* Standard requests (bus_requests.c): as control() of a model. USB_STALL for those it does not know. */
 int bus_standard_request(struct bus_dev *d, const uint8_t *setup, uint8_t *data, size_t len);

@@ -12,12 +12,15 @@
 
 enum { FULL_FRAME_NS = 1000000, HIGH_FRAME_NS = 125000, FULL_BYTES = 19 * 64, HIGH_BYTES = 13 * 512, LEAST_BYTES = 64 };
 
-uint64_t bus_host_ns(void)
+static uint64_t clock_ns(clockid_t clock)
 {
     struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
+    clock_gettime(clock, &t);
     return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
+
+uint64_t bus_host_ns(void) { return clock_ns(CLOCK_MONOTONIC); }
+uint64_t bus_work_ns(void) { return clock_ns(CLOCK_THREAD_CPUTIME_ID); }
 
 uint64_t bus_frame_ns(const struct bus_dev *d) { return d->model->id.high_speed ? HIGH_FRAME_NS : FULL_FRAME_NS; }
 
