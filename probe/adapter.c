@@ -112,7 +112,7 @@ static bool named(const struct adapter_spec *s) { return *s->serial || *s->bus_p
 
 static bool meant(const struct adapter *a, const char *driver, const struct adapter_spec *s)
 {
-    if (is_trouble(a) || (driver ? strcmp(driver, a->driver->name) != 0 : a->driver->own_spec))
+    if (is_trouble(a) || (driver ? strcmp(driver, a->driver->name) != 0 : a->driver->own_spec || a->doubtful))
         return false;
     return (a->can || named(s)) && (!*s->serial || same_serial(s->serial, a->serial)) &&
            (!*s->bus_path || !strcmp(s->bus_path, a->bus_path)) && (!*s->channel || !strcasecmp(s->channel, a->channel));
@@ -152,18 +152,42 @@ static size_t names(const struct adapter_list *list, const bool *want, char *out
     return n;
 }
 
-/* One row for each device that is meant, that of its first channel; *first is the first of them. */
+/* Whether the row at i is hidden by another channel of its device: one that can serve before one that cannot, then the first. */
+static bool hidden(const struct adapter_list *list, size_t i, const char *driver, const struct adapter_spec *spec)
+{
+    const struct adapter *a = &list->row[i];
+    for (size_t j = 0; j < list->n; j++) {
+        const struct adapter *b = &list->row[j];
+        if (j != i && same_device(a, b) && meant(b, driver, spec) && (!b->can == !a->can ? j < i : b->can != 0))
+            return true;
+    }
+    return false;
+}
+
+/* One row for each device that is meant; *first is the first of them. */
 static size_t candidates(const struct adapter_list *list, const char *driver, const struct adapter_spec *spec, bool *want, size_t *first)
 {
     size_t n = 0;
     for (size_t i = 0; i < list->n; i++) {
-        want[i] = meant(&list->row[i], driver, spec);
-        for (size_t j = 0; want[i] && j < i; j++)
-            want[i] = !(want[j] && same_device(&list->row[i], &list->row[j]));
+        want[i] = meant(&list->row[i], driver, spec) && !hidden(list, i, driver, spec);
         if (want[i] && !n++)
             *first = i;
     }
     return n;
+}
+
+/* Nothing was named, and all that is there are devices that may be something else: how to name one. */
+static int only_doubtful(const struct adapter_list *list, struct err *err)
+{
+    for (size_t i = 0; i < list->n; i++) {
+        char name[160], hint[256];
+        if (!list->row[i].doubtful || !list->row[i].can)
+            continue;
+        adapter_name(list, i, name, sizeof name);
+        snprintf(hint, sizeof hint, "if it is a debug adapter: --probe %s", name);
+        return err_set(err, ERR_NOT_FOUND, hint, "no adapter found for certain: %s may be something else, a serial cable", name);
+    }
+    return 0;
 }
 
 /* What is there instead, for the hint. */
@@ -177,6 +201,8 @@ static int none(const struct adapter_list *list, const char *driver, const struc
         names(list, want, found, sizeof found);
         snprintf(hint, sizeof hint, "there is %s; `probeprof list` tells more", found);
     }
+    if (!driver && !n && only_doubtful(list, err) < 0)
+        return -ERR_NOT_FOUND;
     for (size_t i = 0; i < list->n; i++) /* a driver that could not look, or an adapter that cannot serve */
         if (driver ? !strcmp(driver, list->row[i].driver->name) : !list->row[i].driver->own_spec) {
             const struct adapter *a = &list->row[i];

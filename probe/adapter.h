@@ -29,6 +29,8 @@ struct adapter {
     char product[80];
     char firmware[64];
     unsigned can;           /* enum adapter_can; 0 where it cannot serve us, note says why ("SWD only") */
+    bool doubtful;          /* may as well be something else (a serial cable), which driving its pins could harm: used only if its
+                             * driver is named */
     char note[128];
     struct err problem;     /* code ERR_OK: it can be opened; else what is in the way and what to do */
 };
@@ -59,8 +61,8 @@ void adapter_name(const struct adapter_list *list, size_t row, char *out, size_t
 
 /* adapter_choose - the one row that spec means
  * driver  its name; NULL: any driver whose adapters are told apart by spec (not probe_driver.own_spec)
- * Of a device with several channels the first one is meant if spec names none. Rows that cannot serve us (can 0) count only if
- * spec names them.
+ * Of a device with several channels the first that can serve us is meant if spec names none. Rows that cannot (can 0) count only if
+ * spec names them, doubtful ones only with a driver.
  * Returns its index, whether or not it can be opened; -ERR_NOT_FOUND none (hint: what was found instead, how to get
  * permission), -ERR_USAGE several (what lists them, hint shows a --probe that would name the first). */
 int adapter_choose(const struct adapter_list *list, const char *driver, const struct adapter_spec *spec, struct err *err);

@@ -313,6 +313,7 @@ static int describe(const struct usb_info *dev, char channel, struct adapter *ro
     else
         snprintf(row->note, sizeof row->note, "layout %s", l->name);
     row->can = chip && (!l->channel || l->channel == channel) ? ADAPTER_JTAG : 0;
+    row->doubtful = !l->channel; /* a chip with its maker's ids: serial ports have them, too, and their peers drive our TDI and TMS */
     return channel - 'A';
 }
 

@@ -37,6 +37,7 @@ static void facts(const struct adapter *a, char *out, size_t cap)
             at += (size_t)snprintf(out + at, cap - at, "%s%s", at ? ", " : "", abilities[i].name);
     const struct { const char *before, *text; } rows[] = {
         { "firmware ", a->firmware }, { "at ", a->driver->own_spec ? "" : a->bus_path }, { "", a->note },
+        { "", a->doubtful ? "may be a serial cable: used only if named" : "" },
     };
     for (size_t i = 0; i < ARRAY_LEN(rows); i++)
         if (*rows[i].text)
@@ -131,6 +132,8 @@ static void row_json(const struct adapter_list *list, size_t i, struct json_writ
     json_write_object(j, false);
     for (size_t k = 0; k < ARRAY_LEN(rows); k++)
         text_or_null(j, rows[k].key, rows[k].text);
+    json_write_key(j, "doubtful");
+    json_write_bool(j, a->doubtful);
     json_write_key(j, "can");
     json_write_array(j, true);
     for (size_t k = 0; k < ARRAY_LEN(abilities); k++)

@@ -58,7 +58,7 @@ static void spec_parse__what_does_not_fit__usage_and_untouched(void **state)
 
 static const struct probe_driver ftdi = { .name = "ftdi" }, jlink = { .name = "jlink" }, dap = { .name = "cmsis-dap" },
                                  tty = { .name = "serial", .own_spec = true };
-enum { FT_A, FT_B, FT_OLD, J1, J2, D1, TTY, ALL };
+enum { FT_A, FT_B, FT_OLD, J1, J2, D1, TTY, UART, TIG_A, TIG_B, ALL };
 static const struct adapter found[ALL] = {
     [FT_A] = { .driver = &ftdi, .serial = "FT1ABC", .bus_path = "1-1", .channel = "A", .can = ADAPTER_JTAG },
     [FT_B] = { .driver = &ftdi, .serial = "FT1ABC", .bus_path = "1-1", .channel = "B", .can = ADAPTER_JTAG },
@@ -66,6 +66,9 @@ static const struct adapter found[ALL] = {
     [J1] = { .driver = &jlink, .serial = "000123456789", .bus_path = "2-1", .can = ADAPTER_JTAG },
     [J2] = { .driver = &jlink, .serial = "000123456780", .bus_path = "2-2", .can = ADAPTER_JTAG },
     [D1] = { .driver = &dap, .serial = "E66", .bus_path = "3-1", .note = "SWD only" },
+    [UART] = { .driver = &ftdi, .serial = "U1", .bus_path = "4-1", .channel = "A", .can = ADAPTER_JTAG, .doubtful = true },
+    [TIG_A] = { .driver = &ftdi, .serial = "TG", .bus_path = "4-2", .channel = "A", .note = "its JTAG is on B" },
+    [TIG_B] = { .driver = &ftdi, .serial = "TG", .bus_path = "4-2", .channel = "B", .can = ADAPTER_JTAG },
     [TTY] = { .driver = &tty, .bus_path = "/dev/ttyS0", .can = ADAPTER_STREAM },
 };
 
@@ -103,6 +106,12 @@ static void choose__what_is_there_and_what_is_meant__one_or_a_sentence(void **st
         { "by place", "abc", "ftdi", "@1-2.3", 2, "", "" },
         { "empty place", "abc", "ftdi", "@1-9", -ERR_NOT_FOUND, "at 1-9", "ftdi:@1-2.3:A" },
         { "none of this driver", "abc", "jlink", "", -ERR_NOT_FOUND, "no jlink adapter found", "ftdi:FT1ABC:A, ftdi:@1-2.3:A" },
+        { "a doubtful one is not taken", "h", NULL, "", -ERR_NOT_FOUND, "ftdi:U1:A may be something else", "--probe ftdi:U1:A" },
+        { "nor makes a choice of it", "hd", NULL, "", 1, "", "" },
+        { "its driver named", "hd", "ftdi", "", 0, "", "" },
+        { "JTAG on the second channel", "ij", NULL, "", 1, "", "" },
+        { "and so by serial number", "ij", "ftdi", "TG", 1, "", "" },
+        { "but a channel that is named", "ij", "ftdi", "TG:A", 0, "", "" },
         { "more than can be told", "abcdefg", NULL, "", -ERR_USAGE, "4 adapters fit", "" },
     };
     (void)state;

@@ -107,6 +107,16 @@ class Cases:
         d, w = doctor(*TARGET)
         check(w is None, json.dumps(d, indent=1))
 
+    def case_doubtful(self):
+        """A bare FTDI chip may be a serial cable: not touched unasked, good when named."""
+        a = first_channel(adapters())[0]
+        check(a["doubtful"] and a["can"] == ["JTAG"], a)
+        wrong("adapter", "may be something else", "--probe " + a["probe"], *TARGET)
+        r = run(*TARGET, "--no-profile", "--gdb", "off")
+        check(r.returncode == 1 and "may be something else" in r.stderr and "--probe " + a["probe"] in r.stderr, r.stderr)
+        d, w = doctor("--probe", a["probe"], *TARGET)
+        check(w is None, json.dumps(d, indent=1))
+
     def case_closed(self):
         """No permission: listed by name all the same, and told what to do."""
         bed, wrap = os.environ["UMOCKDEV_DIR"], ()
@@ -120,8 +130,9 @@ class Cases:
                     os.chmod(os.path.join(here, f), mode)
         a, = first_channel(adapters(wrap))
         check(a["serial"] and "no permission to open /dev/" in a["problem"]["what"] and "60-probeprof.rules" in a["problem"]["hint"], a)
-        wrong("access", "no permission", "60-probeprof.rules", *TARGET, wrap=wrap)
-        r = run(*TARGET, "--no-profile", wrap=wrap)
+        name = ["--probe", a["probe"]]
+        wrong("access", "no permission", "60-probeprof.rules", *TARGET, *name, wrap=wrap)
+        r = run(*TARGET, *name, "--no-profile", wrap=wrap)
         check(r.returncode == 1 and "no permission" in r.stderr and "60-probeprof.rules" in r.stderr, r.stderr)
 
     def case_two(self):
