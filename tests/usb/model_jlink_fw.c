@@ -9,7 +9,7 @@
 enum {
     VERSION = 0x01, RESET_TRST = 0x02, RESET_TARGET = 0x03, SET_SPEED = 0x05, GET_STATE = 0x07, SET_KS_POWER = 0x08,
     REGISTER = 0x09, GET_SPEEDS = 0xC0, GET_HW_INFO = 0xC1, GET_COUNTERS = 0xC2, SELECT_IF = 0xC7, HW_CLOCK = 0xC8,
-    HW_TMS0 = 0xC9, HW_TMS1 = 0xCA, HW_TDI0 = 0xCB, HW_TDI1 = 0xCC, HW_JTAG2 = 0xCE, HW_JTAG3 = 0xCF,
+    HW_TMS0 = 0xC9, HW_TMS1 = 0xCA, HW_TDI0 = 0xCB, HW_TDI1 = 0xCC, HW_JTAG = 0xCD, HW_JTAG2 = 0xCE, HW_JTAG3 = 0xCF,
     GET_MAX_MEM_BLOCK = 0xD4, HW_JTAG_WRITE = 0xD5, HW_JTAG_GET_RESULT = 0xD6, HW_RESET0 = 0xDC, HW_RESET1 = 0xDD,
     HW_TRST0 = 0xDE, HW_TRST1 = 0xDF, GET_CAPS = 0xE8, GET_CAPS_EX = 0xED, GET_HW_VERSION = 0xF0, READ_CONFIG = 0xF2,
     WRITE_CONFIG = 0xF3
@@ -31,7 +31,7 @@ void jlink_fw_reset(struct jlink_fw *fw)
     fw->config[0] = fw->usb_address;
 }
 
-static bool is_jtag(uint8_t command) { return command == HW_JTAG2 || command == HW_JTAG3 || command == HW_JTAG_WRITE; }
+static bool is_jtag(uint8_t command) { return command == HW_JTAG || command == HW_JTAG2 || command == HW_JTAG3 || command == HW_JTAG_WRITE; }
 
 size_t jlink_fw_request_len(const uint8_t *request, size_t len)
 {
@@ -45,6 +45,7 @@ size_t jlink_fw_request_len(const uint8_t *request, size_t len)
     case GET_HW_INFO:
     case GET_COUNTERS: return 5;
     case WRITE_CONFIG: return 257;
+    case HW_JTAG: return len < 3 ? 3 : 3 + 2 * (((size_t)le16(request + 1) + 7) / 8);
     case HW_JTAG2:
     case HW_JTAG3:
     case HW_JTAG_WRITE: return len < 4 ? 4 : 4 + 2 * (((size_t)le16(request + 2) + 7) / 8);
@@ -107,20 +108,21 @@ static int clocks(struct jlink_fw *fw, size_t n, const uint8_t *tms, const uint8
 
 static size_t jtag(struct jlink_fw *fw, const uint8_t *request, uint8_t *reply, size_t *first)
 {
-    size_t bits = le16(request + 2), n = (bits + 7) / 8;
+    const size_t head = request[0] == HW_JTAG ? 3 : 4; /* the oldest has no byte before the count (UrJTAG's jlink.c) */
+    size_t bits = le16(request + head - 2), n = (bits + 7) / 8;
     uint8_t status = 0;
-    if (4 + 2 * n > fw->memory) {
+    if (head + 2 * n > fw->memory) {
         memset(reply, 0, n);
         status = STATUS_MEMORY;
         fw->refused++;
-    } else if (clocks(fw, bits, request + 4, request + 4 + n, reply) < 0) {
+    } else if (clocks(fw, bits, request + head, request + head + n, reply) < 0) {
         status = STATUS_FAILED;
     }
     if (bits % 8)
         reply[n - 1] &= (uint8_t)((1u << bits % 8) - 1);
     if (request[0] == HW_JTAG_WRITE)
         return fw->sticky = fw->sticky ? fw->sticky : status, 0;
-    if (request[0] == HW_JTAG2)
+    if (request[0] != HW_JTAG3)
         return n;
     reply[n] = status;
     *first = n;

@@ -106,6 +106,10 @@ static void jtag__each_command__reaches_the_tap(void **state)
     assert_int_equal(ask(&r, request, n, reply), USB_NAK);
     assert_int_equal(ask(&r, "\xD6", 1, reply), 1);
     assert_int_equal(reply[0], 0);
+    memmove(request + 1, request + 2, n - 2);
+    request[0] = 0xCD;
+    assert_int_equal(ask(&r, request, n - 1, reply), 4);
+    assert_int_equal(bits_get(reply, 10, 2), 1);
     unmake(&r);
 }
 
