@@ -236,7 +236,7 @@ bool mpsse_encode(struct mpsse_cursor *c, struct mpsse_batch *b)
 void mpsse_finish(struct mpsse_batch *b, uint8_t token)
 {
     end_tms(b);
-    if ((b->nin + 2) % MPSSE_PACKET_DATA == 0) {
+    if ((b->nin + 2) % (b->packet_data ? b->packet_data : MPSSE_PACKET_DATA) == 0) {
         put(b, GET_LOW);
         expect(b, (struct mpsse_reply){ .bits = 8 });
     }

@@ -35,6 +35,7 @@ struct mpsse_batch {
     uint8_t *out;
     struct mpsse_reply *reply;
     uint32_t cap_out, cap_in, cap_replies;
+    uint32_t packet_data;      /* bytes of a full packet to the host without its status; 0: MPSSE_PACKET_DATA, high speed */
     bool falling;              /* TDO is sampled on the falling edge: helps at high TCK */
     uint32_t nout, nin, nreplies;
     uint64_t clocks;
@@ -64,7 +65,7 @@ void mpsse_begin(struct mpsse_batch *b);
  * Returns whether all are done. After false finish this batch and go on in another. */
 bool mpsse_encode(struct mpsse_cursor *c, struct mpsse_batch *b);
 /* mpsse_finish - ends it: an opcode that does not exist (0xAA or 0xAB), whose echo ends the replies and shows that none is missing or
- * old, and send-immediate. The number of reply bytes is then not a multiple of MPSSE_PACKET_DATA: such an answer would wait for the
+ * old, and send-immediate. The number of reply bytes is then not a multiple of packet_data: such an answer would wait for the
  * latency timer. */
 void mpsse_finish(struct mpsse_batch *b, uint8_t token);
 /* mpsse_decode - puts the replies (b->nin bytes, without status bytes) where they belong

@@ -91,8 +91,16 @@ static int collect(struct ftdi *f, unsigned timeout_ms, struct err *err)
     return ret < 0 ? ret : post_reads(f, err);
 }
 
+/* Nothing comes: what became of the commands may say why. */
 static int late(struct ftdi *f, struct err *err)
 {
+    struct err why = { .code = ERR_OK };
+    int ret = usb_wait(f->usb, f->first, 0, &why);
+    if (ret < 0 && ret != -ERR_TIMEOUT) {
+        if (err)
+            *err = why;
+        return ret;
+    }
     const char *hint = f->adaptive ? "adaptive clocking needs RTCK at GPIOL3: does it toggle? else leave adaptive=on out"
                                    : "unplug the adapter, plug it in again";
     return err_set(err, ERR_TIMEOUT, hint, "the chip does not answer");
@@ -147,6 +155,7 @@ static struct ftdi_batch *begin(struct ftdi *f)
     b->m.cap_in = FTDI_IN;
     b->m.cap_replies = FTDI_REPLIES;
     b->m.falling = f->falling;
+    b->m.packet_data = f->packet - 2u;
     mpsse_begin(&b->m);
     return b;
 }

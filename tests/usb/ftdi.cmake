@@ -24,6 +24,7 @@ ftdi_test(ft232h ftdi:ntrst=!8,nreset=9,asebrk=10,vtref=11,tdo=falling ft232h,nt
 ftdi_test(ft4232h ftdi:FTMODEL1:B,ntrst=4,nreset=5,asebrk=6,vtref=7 ft4232h,on=B,ntrst=4,nreset=5,asebrk=6,vtref=7)
 ftdi_test(jtagkey2 ftdi:asebrk=5,vtref=6 ft2232h,pid=cff8,oe=4,ntrst=8~10,nreset=9~11,asebrk=5,vtref=6)
 ftdi_test(blank ftdi:@1-1:A,ntrst=4,nreset=5,asebrk=6,vtref=7 ft2232h,blank,ntrst=4,nreset=5,asebrk=6,vtref=7)
+ftdi_test(full_speed ftdi:ntrst=4,nreset=5,asebrk=6,vtref=7 ft2232h,full,ntrst=4,nreset=5,asebrk=6,vtref=7)
 ftdi_test(adaptive ftdi:adaptive=on,ntrst=4,nreset=5,asebrk=6,vtref=8 ft2232h,rtck,ntrst=4,nreset=5,asebrk=6,vtref=8)
 pp_usb_says(ftdi_adaptive_no_rtck 1 "RTCK" RIG --board sim:sh7750 ft2232h COMMAND $<TARGET_FILE:probeprof> --probe ftdi:adaptive=on --target sh7750
             --private --no-profile --gdb off --elf ${CMAKE_SOURCE_DIR}/docs/examples/profexam/profexam.elf)

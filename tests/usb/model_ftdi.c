@@ -1,7 +1,7 @@
 /* FT232H, FT2232H, FT4232H: the USB side. Every packet to the host begins with two status bytes; data wait for a full packet, the
  * latency timer or send-immediate. The board hangs at channel A.
  *
- * Options: on=B (the board's channel), vid=, pid=, product=, blank (no EEPROM: no strings), rtck (GPIOL3 returns TCK),
+ * Options: on=B (the board's channel), vid=, pid=, product=, blank (no EEPROM: no strings), full (at full speed), rtck (GPIOL3 returns TCK),
  * ntrst=, nreset=, asebrk=, vtref=, oe=[!]PIN[~GATE]: where a target's signal hangs, 4..7 GPIOL0..3, 8..15 GPIOH0..7; ! inverted;
  * GATE: only while that pin is low; oe: the
  * JTAG signals' buffer is on while this pin is low (! high).
@@ -17,7 +17,7 @@
 #include "probe/base/util.h"
 #include "tests/usb/model.h"
 
-enum { PACKET = 512, STATUS = 2, CHANNELS = 4, LATENCY_MS = 16, CONFIG_HEAD = 9, CONFIG_ITF = 23 };
+enum { HIGH_PACKET = 512, FULL_PACKET = 64, STATUS = 2, CHANNELS = 4, LATENCY_MS = 16, CONFIG_HEAD = 9, CONFIG_ITF = 23 };
 enum { REQ_RESET = 0, REQ_MODEM = 5, REQ_SET_LATENCY = 9, REQ_GET_LATENCY = 10, REQ_BITMODE = 11, REQ_PINS = 12, REQ_EEPROM = 0x90 };
 enum { MODE_RESET = 0, MODE_BITBANG = 1, MODE_MPSSE = 2, MODE_SYNC = 4 };
 
@@ -37,6 +37,7 @@ struct channel {
     struct mpsse engine;
     uint8_t mode, latency_ms;
     uint64_t latency_left_ns;
+    size_t packet; /* bytes, with its status */
 };
 struct ftdi {
     struct usb_model model;
@@ -148,7 +149,7 @@ static int ftdi_out(struct usb_model *m, uint8_t ep, const uint8_t *data, size_t
 static size_t packet(struct channel *c, uint8_t *buf)
 {
     struct fifo *fifo = &c->engine.to_host;
-    size_t n = MIN(fifo->n, PACKET - STATUS);
+    size_t n = MIN(fifo->n, c->packet - STATUS);
     buf[0] = 0x32;
     buf[1] = 0x60;
     memcpy(buf + STATUS, fifo->data, n);
@@ -163,15 +164,15 @@ static int ftdi_in(struct usb_model *m, uint8_t ep, uint8_t *buf, size_t cap)
     struct channel *c = by_endpoint(self(m), ep);
     size_t done = 0;
     mpsse_run(&c->engine);
-    while (done + PACKET <= cap) {
-        bool full = c->engine.to_host.n >= PACKET - STATUS;
+    while (done + c->packet <= cap) {
+        bool full = c->engine.to_host.n >= c->packet - STATUS;
         if (!full && !(c->engine.flush && c->engine.to_host.n > 0) && c->latency_left_ns > 0)
             break;
         if (!full)
             c->engine.flush = false;
         size_t n = packet(c, buf + done);
         done += n;
-        if (n < PACKET)
+        if (n < c->packet)
             break;
     }
     return done ? (int)done : USB_NAK;
@@ -218,6 +219,17 @@ static int pin_option(struct signal *s, const char *value, struct err *err)
     return s->bit >= 4 && s->bit < NPIN ? 0 : err_set(err, ERR_USAGE, "4..7 GPIOL0..3, 8..15 GPIOH0..7", "pin %s", value);
 }
 
+/* Behind a hub of USB 1.1. */
+static void full_speed(struct ftdi *f)
+{
+    f->model.id.high_speed = false;
+    for (unsigned i = 0; i < f->chip->channels; i++) {
+        f->channel[i].packet = FULL_PACKET;
+        put_le16(f->config + CONFIG_HEAD + i * CONFIG_ITF + 9 + 4, FULL_PACKET);
+        put_le16(f->config + CONFIG_HEAD + i * CONFIG_ITF + 16 + 4, FULL_PACKET);
+    }
+}
+
 static int option(void *ctx, const char *name, const char *value, struct err *err)
 {
     static const char *const signals[NSIGNALS] = { "ntrst", "nreset", "asebrk", "vtref", "oe" };
@@ -233,12 +245,14 @@ static int option(void *ctx, const char *name, const char *value, struct err *er
         return options_text(f->product, sizeof f->product, value, err);
     else if (strcmp(name, "blank") == 0)
         f->blank = true;
+    else if (strcmp(name, "full") == 0)
+        full_speed(f);
     else if (strcmp(name, "rtck") == 0)
         f->channel[f->board_at].engine.has_rtck = true;
     else if (strcmp(name, "on") == 0 && value[0] >= 'A' && value[0] < (char)('A' + f->chip->mpsse))
         f->board_at = (unsigned)(value[0] - 'A'); /* before options of its pins */
     else
-        return err_set(err, ERR_USAGE, "on=B (first), vid, pid, product, blank, rtck, ntrst, nreset, asebrk, vtref, oe", "%s=%s", name, value);
+        return err_set(err, ERR_USAGE, "on=B (first), vid, pid, product, blank, full, rtck, ntrst, nreset, asebrk, vtref, oe", "%s=%s", name, value);
     return 0;
 }
 
@@ -271,6 +285,7 @@ static int create(const struct chip *chip, const char *options, struct sim_board
     for (unsigned i = 0; i < CHANNELS; i++) {
         struct channel *c = &f->channel[i];
         c->latency_ms = LATENCY_MS;
+        c->packet = HIGH_PACKET;
         c->engine.from_host.size = c->engine.to_host.size = chip->fifo;
         c->engine.is_ft232h = chip->channels == 1;
         for (unsigned s = 0; s < NSIGNALS; s++)

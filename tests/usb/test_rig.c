@@ -336,8 +336,25 @@ static void fault__armed__strikes_that_transfer_and_no_other(void **state)
     }
 }
 
-int main(void)
+/* For --time virtual: n exchanges, one after another. */
+static int exchanges(int n)
 {
+    void *state;
+    if (open_it(&state) < 0)
+        return 1;
+    struct fixture *fx = state;
+    for (int i = 0, done; i < n; i++) {
+        uint8_t in[64];
+        if (bulk(fx, OUT, (uint8_t *)"x", 1, &done, LONG_MS) < 0 || bulk(fx, IN, in, sizeof in, &done, LONG_MS) < 0)
+            return 1;
+    }
+    return close_it(&state);
+}
+
+int main(int argc, char **argv)
+{
+    if (argc > 1)
+        return exchanges(atoi(argv[1]));
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(device__found__has_its_strings_and_speed, open_it, close_it),
         cmocka_unit_test_setup_teardown(control__requests__answered_or_stalled, open_it, close_it),
