@@ -58,11 +58,24 @@ void run_link_after(struct run *r)
         run_note(r, "the adapter sees no target power, but the part answers: pin VTref of the connector may be open");
 }
 
+/* An adapter rounds what was asked for, sometimes a lot. */
+static int show_speed(struct run *r, struct err *err)
+{
+    const struct jtag_ops *j = r->probe->driver->jtag;
+    uint32_t got = 0;
+    int ret = j && j->set_clock ? j->set_clock(r->probe, r->set.speed_hz, &got, err) : 0;
+    if (ret == 0 && got && (got < r->set.speed_hz / 10 * 9 || got > r->set.speed_hz))
+        run_note(r, "TCK %" PRIu32 " kHz, what this adapter makes of %u kHz", got / 1000, r->set.speed_hz / 1000);
+    return ret;
+}
+
 int run_link(struct run *r, struct err *err)
 {
     int ret = check_power(r, err);
     if (ret == 0 && r->set.reset)
         ret = link_reset(r->probe, err);
+    if (ret == 0 && r->set.speed_hz)
+        ret = show_speed(r, err);
     if (ret == 0 && r->set.speed_auto)
         ret = find_speed(r, err);
     return ret == 0 ? find_part(r, err) : ret;

@@ -23,6 +23,13 @@ class Wire(Folder):
         usual = run(PROFILE, cwd=PROFEXAM)
         self.assertEqual(e2e.hits(json.loads(r.stdout)), e2e.hits(json.loads(usual.stdout)))
 
+    def test_speed_that_is_rounded_is_shown(self):
+        r = run(["--speed", "100M"] + PROFILE, cwd=PROFEXAM)
+        self.assertEqual(r.returncode, 0, r.stderr)
+        self.assertIn("TCK 50000 kHz, what this adapter makes of 100000 kHz", r.stderr)
+        r = run(["--speed", "5M"] + PROFILE, cwd=PROFEXAM)
+        self.assertEqual((r.returncode, "TCK" in r.stderr), (0, False))
+
     def test_speed_auto_on_noisy_wires_says_so(self):
         r = run(["--speed", "auto"] + PROFILE, cwd=PROFEXAM, probe="sim:sh7750,fault=noise@50")
         self.assert_fails(r, 1, "bits sent through the chain come back changed", "lower --speed")
