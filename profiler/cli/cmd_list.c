@@ -37,7 +37,7 @@ static void facts(const struct adapter *a, char *out, size_t cap)
             at += (size_t)snprintf(out + at, cap - at, "%s%s", at ? ", " : "", abilities[i].name);
     const struct { const char *before, *text; } rows[] = {
         { "firmware ", a->firmware }, { "at ", a->driver->own_spec ? "" : a->bus_path }, { "", a->note },
-        { "", a->doubtful ? "may be a serial cable: used only if named" : "" },
+        { "", a->doubtful ? "may be a serial cable: used only if named" : a->driver->own_spec ? "used only if named" : "" },
     };
     for (size_t i = 0; i < ARRAY_LEN(rows); i++)
         if (*rows[i].text)
@@ -74,18 +74,25 @@ static void adapters_text(const struct adapter_list *list, FILE *out)
         fprintf(out, "  none found; `probeprof doctor` says what to look at\n");
 }
 
+static void help_line(FILE *out, const char *prefix, const char *name, const char *help)
+{
+    char head[64];
+    snprintf(head, sizeof head, "  %s%-*s ", prefix, (int)(14 - strlen(prefix)), name);
+    fold(out, head, help);
+}
+
 static void list_text(struct cli *cli, const struct adapter_list *list)
 {
     adapters_text(list, cli->out);
     fprintf(cli->out, "simulated boards (--probe sim:BOARD):\n");
     for (const struct sim_board_type *const *b = cli->boards; *b; b++)
-        fprintf(cli->out, "  sim:%-10s %s\n", (*b)->name, (*b)->help);
+        help_line(cli->out, "sim:", (*b)->name, (*b)->help);
     fprintf(cli->out, "parts (--target NAME, where the adapter does not imply it):\n");
     for (const struct part *p = parts(); p->name; p++)
-        fprintf(cli->out, "  %-14s %s\n", p->name, p->help);
+        help_line(cli->out, "", p->name, p->help);
     fprintf(cli->out, "drivers (what is looked for, and what --probe takes):\n");
     for (const struct probe_driver *const *d = probe_drivers(); *d; d++)
-        fprintf(cli->out, "  %-14s %s\n", (*d)->name, (*d)->help);
+        help_line(cli->out, "", (*d)->name, (*d)->help);
 }
 
 static void named(struct json_writer *j, const char *name, const char *help)

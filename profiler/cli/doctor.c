@@ -50,14 +50,13 @@ static int count_devices(struct err *err)
 }
 
 /* Nothing that a driver knows: is there anything on the bus at all? */
-static int no_adapter(const char *what, struct err *err)
+static int no_adapter(struct err *err)
 {
-    struct err why = { .code = ERR_OK };
-    int n = count_devices(&why);
-    if (n < 0) {
-        *err = why;
+    char what[sizeof err->what];
+    snprintf(what, sizeof what, "%s", err->what);
+    int n = count_devices(err);
+    if (n < 0)
         return n;
-    }
     if (n == 0)
         return err_set(err, ERR_NOT_FOUND, "is it plugged in? try another cable (some only charge) and another port; in a container or virtual "
                        "machine USB must be passed in", "%s: nothing at all is on the USB bus", what);
@@ -72,6 +71,15 @@ static bool is_listed(const char *name)
         if (strlen((*d)->name) == len && !strncmp((*d)->name, name, len))
             return (*d)->list && !(*d)->own_spec;
     return true;
+}
+
+/* Serial ports are on every machine, and say nothing. */
+static bool any_listed(const struct adapter_list *list)
+{
+    for (size_t i = 0; i < list->n; i++)
+        if (!list->row[i].driver->own_spec)
+            return true;
+    return false;
 }
 
 static int choose(struct doctor *d, const char *name, struct err *err)
@@ -98,8 +106,8 @@ static int look_adapter(struct doctor *d, char *detail, size_t cap, struct err *
         return 0;
     }
     ret = choose(d, name, err);
-    if (ret == -ERR_NOT_FOUND && !d->list.n)
-        return no_adapter(err->what, err);
+    if (ret == -ERR_NOT_FOUND && !any_listed(&d->list))
+        return no_adapter(err);
     if (ret < 0)
         return ret;
     d->row = &d->list.row[ret];

@@ -240,6 +240,7 @@ class Usage(Folder):
         for name in ("elapsed-time", "icache-miss"):
             self.assertIn(name, run(["events"], cwd=self.dir).stdout)
         self.assertIn("version", json.loads(run(["version", "--json"], cwd=self.dir).stdout))
+        self.assertEqual([line for line in run(["list"], cwd=self.dir).stdout.splitlines() if len(line) > 80], [])
         things = json.loads(run(["list", "--json"], cwd=self.dir).stdout)
         self.assertIn("sim", [d["name"] for d in things["drivers"]])
         self.assertLessEqual({"sh7750", "sh7091"}, {b["name"] for b in things["boards"]})
