@@ -20,3 +20,11 @@ pp_adapters_test(no_board fault RIG jlink SAYS power "no target power")
 pp_adapters_test(silent fault RIG --board sim:sh7750,fault=silent cmsis-dap SAYS cpu "does not answer")
 pp_adapters_test(held fault RIG --board sim:sh7750,fault=held cmsis-dap SAYS pins "nRESET is low")
 pp_adapters_test(trst fault RIG --board sim:sh7750,fault=trst cmsis-dap SAYS pins "nTRST is low")
+# The tutorial at the clock that is found, after the reset button was pressed for us.
+foreach(M "jlink;jlink;jlink" "cmsis_dap;cmsis-dap;cmsis-dap" "ftdi;ftdi:ntrst=4,nreset=5;ft2232h,ntrst=4,nreset=5")
+  list(POP_FRONT M NAME PROBE MODEL)
+  pp_usb_test(tutorial_auto_${NAME} RIG --board sim:sh7750 ${MODEL}
+              COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/tutorial.py $<TARGET_FILE:probeprof> ${PROBE} --speed auto --reset)
+endforeach()
+pp_usb_says(adapters_no_reset_pin 1 "has no pin for that" RIG --board sim:sh7750 ft2232h COMMAND $<TARGET_FILE:probeprof> --probe ftdi --target sh7750 --private
+            --reset --no-profile)
