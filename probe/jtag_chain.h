@@ -2,7 +2,7 @@
  *
  *     jtag_chain_scan(p, &chain)           counts devices, measures their instruction registers, reads their IDCODEs
  *     jtag_chain_find(&chain, &want, "")   which of them is the target
- *     jtag_chain_wrap(p, &place, &alone)   scans of `alone` reach the target; all others are in BYPASS
+ *     jtag_chain_wrap(p, &chain, &place, &alone)   scans of `alone` reach the target; all others are in BYPASS
  *
  * Devices are counted from TDI: place 0 is the one whose TDI is the connector's.
  * Source: IEEE 1149.1: an instruction of all ones is BYPASS, whose register is one bit and captures 0; after Test-Logic-Reset a device
@@ -25,7 +25,7 @@ struct jtag_chain {
     unsigned taps;                          /* 1..JTAG_CHAIN_MAX_TAPS */
     uint32_t idcode[JTAG_CHAIN_MAX_TAPS];   /* by place; 0: none, BYPASS after reset */
     unsigned ir_bits;                       /* of all instruction registers together */
-    uint8_t capture[JTAG_CHAIN_MAX_BITS / 8]; /* what they captured, in the order it came: the last place first */
+    uint8_t capture[JTAG_CHAIN_MAX_BITS / 8]; /* what they captured, in the order it came: the last place first. May change */
 };
 
 /* jtag_chain_scan - measures; three scans. Ends with every device in BYPASS and in Run-Test/Idle
@@ -66,6 +66,11 @@ const char *jtag_chain_text(const struct jtag_chain *chain, char *buf, size_t ca
  * A data scan after a reset without an instruction between goes through the target's BYPASS.
  * inner   becomes the new probe's, which closes it; on failure it stays the caller's
  * out     close with probe_close(); probe_reopen() opens inner again */
-int jtag_chain_wrap(struct probe *inner, const struct jtag_place *place, struct probe **out, struct err *err);
+int jtag_chain_wrap(struct probe *inner, const struct jtag_chain *chain, const struct jtag_place *place, struct probe **out, struct err *err);
+
+/* jtag_chain_verify - after the board or the adapter was away: whether the chain is the one that p was made for
+ * Returns 0, also if nothing answers on it now (the part's driver says that better), and for a probe that is not of jtag_chain_wrap();
+ * -ERR_NO_TARGET: it is another chain; the adapter's failure. */
+int jtag_chain_verify(struct probe *p, struct err *err);
 
 #endif

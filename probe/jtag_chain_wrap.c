@@ -18,6 +18,7 @@ struct wanted {
 struct chained {
     struct probe probe;
     struct probe *inner;
+    struct jtag_chain chain;
     struct jtag_place place;
     bool reset;              /* the others show IDCODE or BYPASS, nobody knows: an instruction is due */
     struct jtag_op op[OPS];
@@ -173,23 +174,51 @@ static void chained_close(struct probe *p)
     free(self(p));
 }
 
-int jtag_chain_wrap(struct probe *inner, const struct jtag_place *place, struct probe **out, struct err *err)
+static const struct probe_driver *driver(void)
 {
     static const struct jtag_ops jtag = {
         .execute = chained_execute, .set_pins = chained_set_pins, .get_pins = chained_get_pins, .voltage = chained_voltage,
         .set_clock = chained_set_clock, .wait = chained_wait, .now_ns = chained_now_ns, .batch_bits = chained_batch_bits,
         .ir_bits = chained_ir_bits, .stats = chained_stats,
     };
-    static const struct probe_driver driver = {
+    static const struct probe_driver chained = {
         .name = "chain", .help = "a device of a JTAG chain", .close = chained_close, .reopen = chained_reopen, .jtag = &jtag,
     };
+    return &chained;
+}
+
+int jtag_chain_verify(struct probe *p, struct err *err)
+{
+    struct jtag_chain now;
+    struct err why = { .code = ERR_OK };
+    char text[160];
+    if (p->driver != driver())
+        return 0;
+    struct chained *c = self(p);
+    int ret = jtag_chain_scan(c->inner, &now, &why);
+    c->reset = true;
+    if (ret == -ERR_NO_TARGET || ret == -ERR_PROTOCOL)
+        return 0;
+    if (ret == 0 && now.taps == c->chain.taps && now.ir_bits == c->chain.ir_bits && !memcmp(now.idcode, c->chain.idcode, sizeof now.idcode))
+        return 0;
+    if (ret == 0)
+        return err_set(err, ERR_NO_TARGET, "connect the same board again, or start again", "the JTAG chain is another one now: %s",
+                       jtag_chain_text(&now, text, sizeof text));
+    if (err)
+        *err = why;
+    return ret;
+}
+
+int jtag_chain_wrap(struct probe *inner, const struct jtag_chain *chain, const struct jtag_place *place, struct probe **out, struct err *err)
+{
     struct chained *c = calloc(1, sizeof *c);
     if (!c)
         return err_set(err, ERR_NOMEM, "", "JTAG chain: out of memory");
-    c->probe.driver = &driver;
+    c->probe.driver = driver();
     c->probe.log = inner->log;
     memcpy(c->probe.name, inner->name, sizeof c->probe.name);
     c->inner = inner;
+    c->chain = *chain;
     c->place = *place;
     c->reset = true;
     *out = &c->probe;

@@ -41,5 +41,5 @@ int chain_find_part(struct probe **probe, const struct part *part, const char *g
     if (ret < 0 || chain.taps == 1)
         return ret;
     snprintf(text, cap, "%s; the %s is number %u from TDI", jtag_chain_text(&chain, words, sizeof words), part->name, place.place + 1);
-    return jtag_chain_wrap(*probe, &place, probe, err);
+    return jtag_chain_wrap(*probe, &chain, &place, probe, err);
 }

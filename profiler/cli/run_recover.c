@@ -2,6 +2,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "probe/jtag_chain.h"
 #include "profiler/cli/board_io.h"
 #include "profiler/cli/run.h"
 
@@ -67,7 +68,9 @@ static int reopen(struct run *r, struct err *err)
 {
     uint32_t got;
     int ret = probe_reopen(r->probe, err);
-    return ret == 0 && r->found_hz ? r->probe->driver->jtag->set_clock(r->probe, r->found_hz, &got, err) : ret;
+    if (ret == 0 && r->found_hz)
+        ret = r->probe->driver->jtag->set_clock(r->probe, r->found_hz, &got, err);
+    return ret == 0 ? jtag_chain_verify(r->probe, err) : ret;
 }
 
 int run_recover(void *ctx, struct target *t, struct err *err)

@@ -367,7 +367,7 @@ static void wrap__any_chain__answers_are_those_of_one_alone(void **state)
         struct probe *p = open_chain("", &others, &board), *alone = open_chain("", &none, &lone), *wrapped;
         assert_int_equal(jtag_chain_scan(p, &chain, NULL), 0);
         assert_int_equal(jtag_chain_find(&chain, &sh7750, "", &place, NULL), 0);
-        assert_int_equal(jtag_chain_wrap(p, &place, &wrapped, NULL), 0);
+        assert_int_equal(jtag_chain_wrap(p, &chain, &place, &wrapped, NULL), 0);
         assert_int_equal(wrapped->driver->jtag->ir_bits(wrapped), SH4_IR_BITS);
         hold_core(wrapped);
         hold_core(alone);
@@ -394,10 +394,11 @@ static void wrap__more_than_fits_at_once__goes_on(void **state)
     static uint8_t words[N][4], big[8000];
     struct others others = { .n = 1, .place = 0, .tap = { { .ir_bits = 5, .idcode = 0x123, .idcode_op = 2 } } };
     const struct jtag_place place = { .ir_bits = 16, .taps_after = 1, .ir_after = 5 };
+    const struct jtag_chain chain = { 0 };
     struct chain_board *board;
     struct probe *wrapped, *p = open_chain("", &others, &board);
     (void)state;
-    assert_int_equal(jtag_chain_wrap(p, &place, &wrapped, NULL), 0);
+    assert_int_equal(jtag_chain_wrap(p, &chain, &place, &wrapped, NULL), 0);
     hold_core(wrapped);
     for (unsigned i = 0; i < N; i++) {
         put_le32(words[i], i * 2654435761u);
@@ -417,12 +418,13 @@ static void wrap__data_after_a_reset__goes_through_bypass(void **state)
 {
     struct others others = { .n = 2, .place = 1, .tap = { { .ir_bits = 5, .idcode = 0x123, .idcode_op = 2 }, { .ir_bits = 4, .idcode = 0x125, .idcode_op = 2 } } };
     const struct jtag_place place = { .place = 1, .ir_bits = 16, .taps_before = 1, .taps_after = 1, .ir_before = 5, .ir_after = 4 };
+    const struct jtag_chain chain = { 0 };
     struct chain_board *board;
     struct probe *wrapped, *p = open_chain("", &others, &board);
     uint8_t out[1] = { 0xFF };
     const struct jtag_op ops[] = { jtag_reset(), jtag_dr(1, (const uint8_t *)"\1", out) };
     (void)state;
-    assert_int_equal(jtag_chain_wrap(p, &place, &wrapped, NULL), 0);
+    assert_int_equal(jtag_chain_wrap(p, &chain, &place, &wrapped, NULL), 0);
     for (int i = 0; i < 2; i++) {
         assert_int_equal(run(wrapped, ops, 2), 0);
         assert_int_equal(out[0], 0);
@@ -436,13 +438,14 @@ static void wrap__the_rest__is_the_inner_probe(void **state)
 {
     const struct others none = { 0 };
     const struct jtag_place place = { .ir_bits = 16 };
+    const struct jtag_chain chain = { 0 };
     struct chain_board *board;
     struct probe *wrapped, *p = open_chain("", &none, &board);
     uint32_t hz;
     unsigned value, known, mv;
     uint64_t clocks;
     (void)state;
-    assert_int_equal(jtag_chain_wrap(p, &place, &wrapped, NULL), 0);
+    assert_int_equal(jtag_chain_wrap(p, &chain, &place, &wrapped, NULL), 0);
     const struct jtag_ops *j = wrapped->driver->jtag;
     assert_string_equal(wrapped->name, "sim:chain");
     assert_int_equal(j->set_clock(wrapped, 1000000, &hz, NULL), 0);
@@ -460,6 +463,36 @@ static void wrap__the_rest__is_the_inner_probe(void **state)
     probe_close(NULL);
 }
 
+static void verify__chain_as_before_or_not__says_so(void **state)
+{
+    const struct others others = { .n = 2, .place = 1, .tap = { { .ir_bits = 5, .idcode = 0x123, .idcode_op = 2 }, { .ir_bits = 4, .idcode = 0x125, .idcode_op = 2 } } };
+    struct chain_board *board;
+    struct jtag_chain chain;
+    struct jtag_place place;
+    struct err err = { .code = ERR_OK };
+    struct probe *wrapped, *p = open_chain("", &others, &board);
+    (void)state;
+    assert_int_equal(jtag_chain_verify(p, NULL), 0); /* not one of ours */
+    assert_int_equal(jtag_chain_scan(p, &chain, NULL), 0);
+    assert_int_equal(jtag_chain_find(&chain, &sh7750, "", &place, NULL), 0);
+    assert_int_equal(jtag_chain_wrap(p, &chain, &place, &wrapped, NULL), 0);
+    assert_int_equal(jtag_chain_verify(wrapped, &err), 0);
+    board->others.tdo = TDO_HIGH; /* its power is off */
+    assert_int_equal(jtag_chain_verify(wrapped, &err), 0);
+    board->others.tdo = 0;
+    assert_int_equal(jtag_chain_verify(wrapped, &err), 0);
+    board->others.tap[1].idcode = 0x127;
+    assert_int_equal(jtag_chain_verify(wrapped, &err), -ERR_NO_TARGET);
+    assert_non_null(strstr(err.what, "00000127"));
+    board->others.tap[1].idcode = 0x125;
+    board->others.place = 2;
+    assert_int_equal(jtag_chain_verify(wrapped, NULL), -ERR_NO_TARGET);
+    board->others.place = 1;
+    board->others.n = 1;
+    assert_int_equal(jtag_chain_verify(wrapped, NULL), -ERR_NO_TARGET);
+    probe_close(wrapped);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -474,6 +507,7 @@ int main(void)
         cmocka_unit_test(wrap__more_than_fits_at_once__goes_on),
         cmocka_unit_test(wrap__data_after_a_reset__goes_through_bypass),
         cmocka_unit_test(wrap__the_rest__is_the_inner_probe),
+        cmocka_unit_test(verify__chain_as_before_or_not__says_so),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
