@@ -178,7 +178,12 @@ int board_load(struct target *t, const struct image *im, const struct board_io *
 {
     struct loading l = { .io = io };
     uint64_t bytes = 0, blocks, elsewhere = count_bytes(t, im, false, &blocks);
-    int ret = t->ops->reset(t, RESET_HALT, err);
+    struct err why = { .code = ERR_OK };
+    int ret = t->ops->reset(t, RESET_HALT, &why);
+    if (ret == -ERR_UNSUPPORTED && t->ops->state(t) != TARGET_DETACHED) /* then it starts from whatever state it is in */
+        ret = t->ops->state(t) == TARGET_RUNNING ? board_halt(t, err) : 0;
+    else if (ret < 0 && err)
+        *err = why;
     if (ret >= 0)
         ret = load_flash(t, im, &l, err);
     if (ret >= 0 && elsewhere)

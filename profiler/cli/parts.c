@@ -8,6 +8,7 @@
 #include "probe/base/nearest.h"
 #include "targets/s12z/s12z.h"
 #include "targets/sh4/regs.h"
+#include "targets/sh4/rsp/rsp.h"
 #include "targets/sh4/sh4.h"
 
 static int open_sh4(const struct part *part, struct probe *probe, const struct part_options *opt,
@@ -16,7 +17,8 @@ static int open_sh4(const struct part *part, struct probe *probe, const struct p
     if (opt->bdc_fast || opt->allow_security)
         return err_set(err, ERR_USAGE, "leave it out", "%s is for S12Z parts, not for a %s", opt->bdc_fast ? "bdc-fast" : "allow-security", part->name);
     struct sh4_options o = { .variant = part->name, .big_endian = opt->big_endian, .allow_private = opt->allow_private };
-    return sh4_open(probe, &o, out, err);
+    const struct stream_ops *s = probe->driver->stream;
+    return s && s->traits(probe) & STREAM_RSP ? sh4_rsp_open(probe, &o, out, err) : sh4_open(probe, &o, out, err);
 }
 
 /* Parts without a byte order pin and without private commands. */

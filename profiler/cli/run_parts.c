@@ -227,7 +227,7 @@ static int has_trace(const struct run *r, struct err *err)
     const struct target_ops *ops = r->target->ops;
     if (!ops->trace)
         return err_set(err, ERR_UNSUPPORTED, ops->sample_pc ? "--sample looks at the PC instead; --no-profile bridges for GDB" : "--no-profile bridges for GDB",
-                       "%s: no function trace on this part", r->part->name);
+                       "%s: no function trace on this part over %s", r->part->name, r->probe->name);
     if ((r->set.trace_lines || r->set.capture) && !ops->trace->line_text)
         return err_set(err, ERR_UNSUPPORTED, "leave --trace-lines and --capture out", "%s: its trace has no lines", r->part->name);
     return 0;

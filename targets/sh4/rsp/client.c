@@ -1,0 +1,197 @@
+#include "targets/sh4/rsp/client.h"
+
+#include <string.h>
+
+#include "probe/base/util.h"
+
+enum { ATTEMPTS = 4 };
+#define SEND_NS 2000000000ull
+#define ANSWER_NS 1000000000ull   /* each attempt on a line that loses bytes */
+#define LOSSLESS_NS 3000000000ull /* the one attempt on a socket */
+#define BYTE_NS 200000ull         /* a character at 57600 baud, and some; each way */
+#define SETTLE_NS 50000000ull
+
+static const struct stream_ops *ops(const struct rsp_client *c) { return c->probe->driver->stream; }
+
+int rsp_client_init(struct rsp_client *c, struct probe *p, struct err *err)
+{
+    memset(c, 0, sizeof *c);
+    c->probe = p;
+    c->packet_size = RSP_PACKET_DEFAULT;
+    c->lossless = ops(c)->traits(p) & STREAM_LOSSLESS;
+    return ops(c)->flush(p, err);
+}
+
+static int put(struct rsp_client *c, const void *bytes, size_t n, struct err *err)
+{
+    return ops(c)->write(c->probe, bytes, n, SEND_NS + n * BYTE_NS, err);
+}
+
+int rsp_interrupt(struct rsp_client *c, struct err *err) { return put(c, "\003", 1, err); }
+
+int rsp_send(struct rsp_client *c, const char *body, size_t n, struct err *err)
+{
+    char frame[2 * RSP_BODY_MAX + 4];
+    size_t len = n <= RSP_BODY_MAX ? rsp_frame(frame, sizeof frame, body, n) : 0;
+    if (!len)
+        return err_set(err, ERR_USAGE, "", "a packet of %zu bytes is too long", n);
+    log_msg(c->probe->log, LOG_WIRE, "%s > %.100s", c->probe->name, body);
+    return put(c, frame, len, err);
+}
+
+/* ---- receiving ---- */
+
+/* One thing from the stream: 1 with *ev, 0 at the deadline. */
+static int next(struct rsp_client *c, uint64_t until, enum rsp_event *ev, struct err *err)
+{
+    for (;;) {
+        if (c->raw_at < c->raw_len) {
+            c->raw_at += rsp_parse(&c->in, c->raw + c->raw_at, c->raw_len - c->raw_at, ev);
+            if (*ev != RSP_MORE)
+                return 1;
+        }
+        uint64_t now = ops(c)->now_ns(c->probe);
+        int n = ops(c)->read(c->probe, c->raw, sizeof c->raw, until > now ? until - now : 0, err);
+        if (n <= 0)
+            return n;
+        c->raw_at = 0;
+        c->raw_len = (size_t)n;
+    }
+}
+
+static int damaged(struct rsp_client *c, struct err *err)
+{
+    c->damaged++;
+    if (!c->no_ack)
+        return put(c, "-", 1, err);
+    return err_set(err, ERR_PROTOCOL, "try again; a stub that does so often is at fault itself", "%s: a packet came damaged", c->probe->name);
+}
+
+/* A packet, an acknowledgement, or a refusal; damaged ones are asked for again. */
+static int take(struct rsp_client *c, uint64_t until, enum rsp_event *ev, struct err *err)
+{
+    for (;;) {
+        int ret = next(c, until, ev, err);
+        if (ret <= 0)
+            return ret;
+        if (*ev == RSP_BAD)
+            ret = damaged(c, err);
+        else if (*ev == RSP_PACKET && !c->no_ack)
+            ret = put(c, "+", 1, err);
+        if (ret < 0)
+            return ret;
+        if (*ev == RSP_BAD)
+            continue;
+        if (*ev == RSP_PACKET)
+            log_msg(c->probe->log, LOG_WIRE, "%s < %.100s", c->probe->name, c->in.body);
+        return 1;
+    }
+}
+
+int rsp_receive(struct rsp_client *c, uint64_t max_ns, bool *nak, struct err *err)
+{
+    uint64_t until = ops(c)->now_ns(c->probe) + max_ns;
+    enum rsp_event ev;
+    int ret;
+    while ((ret = take(c, until, &ev, err)) > 0 && ev != RSP_PACKET)
+        if (ev == RSP_NAK && nak) {
+            *nak = true;
+            return 0;
+        }
+    return ret;
+}
+
+/* ---- asking ---- */
+
+static uint32_t hash(const struct rsp_client *c)
+{
+    uint32_t h = 2166136261u; /* FNV-1a */
+    for (size_t i = 0; i < c->in.len; i++)
+        h = (h ^ (uint8_t)c->in.body[i]) * 16777619u;
+    return h;
+}
+
+/* What came unasked: late answers, console output. */
+static int drain(struct rsp_client *c, struct err *err)
+{
+    int ret;
+    while ((ret = rsp_receive(c, c->doubtful ? SETTLE_NS : 0, NULL, err)) > 0)
+        c->stale += !rsp_console(c);
+    c->doubtful = false;
+    return ret == -ERR_PROTOCOL ? 0 : ret;
+}
+
+/* 1: c->in.body is the answer; 0: the packet must be sent again. */
+static int answer(struct rsp_client *c, uint64_t max_ns, bool first, struct err *err)
+{
+    uint64_t until = ops(c)->now_ns(c->probe) + max_ns;
+    bool heard = c->no_ack || c->lossless;
+    for (;;) {
+        enum rsp_event ev;
+        int ret = take(c, until, &ev, err);
+        if (ret <= 0)
+            return ret;
+        heard |= ev == RSP_ACK;
+        if (ev == RSP_NAK)
+            return 0;
+        if (ev != RSP_PACKET || (!c->want_output && rsp_console(c)))
+            continue;
+        /* A stub that missed our '+' sends its last answer again before it has read the question. */
+        if (!heard && first && hash(c) == c->last_hash) {
+            c->stale++;
+            continue;
+        }
+        c->last_hash = hash(c);
+        return 1;
+    }
+}
+
+int rsp_try(struct rsp_client *c, const char *body, uint64_t max_ns, struct err *err)
+{
+    int ret = drain(c, err);
+    c->asked++;
+    if (ret == 0)
+        ret = rsp_send(c, body, strlen(body), err);
+    return ret < 0 ? ret : answer(c, max_ns, true, err);
+}
+
+int rsp_ask(struct rsp_client *c, const char *body, size_t n, struct err *err)
+{
+    uint64_t patience = (c->lossless ? LOSSLESS_NS : ANSWER_NS) + (n + c->packet_size) * BYTE_NS;
+    int ret = drain(c, err);
+    c->asked++;
+    for (int i = 0; ret == 0 && i < ATTEMPTS; i++) {
+        uint64_t begin = ops(c)->now_ns(c->probe);
+        ret = rsp_send(c, body, n, err);
+        if (ret == 0)
+            ret = answer(c, patience, i == 0, err);
+        bool silence = ret == 0 && ops(c)->now_ns(c->probe) - begin >= patience;
+        if (ret == 0 && silence && c->lossless)
+            break;
+        c->repeated += ret == 0;
+        c->doubtful |= ret == 0; /* two answers may be on their way */
+    }
+    return ret > 0 ? 0 : ret < 0 ? ret
+        : err_set(err, ERR_TIMEOUT, "does its program run, so that the stub cannot answer? is the baud rate right?", "%s: no answer to '%.40s'",
+                  c->probe->name, body);
+}
+
+bool rsp_console(struct rsp_client *c)
+{
+    const char *body = c->in.body;
+    if (body[0] != 'O' || c->in.len % 2 != 1 || c->in.len == 1)
+        return false;
+    for (size_t i = 1; i + 1 < c->in.len; i += 2) {
+        uint8_t b;
+        if (!rsp_hex(body + i, &b, 1))
+            return i > 1;
+        if (c->console_len == sizeof c->console) {
+            size_t half = sizeof c->console / 2;
+            memmove(c->console, c->console + half, half);
+            c->console_len = half;
+            c->console_lost += half;
+        }
+        c->console[c->console_len++] = (char)b;
+    }
+    return true;
+}

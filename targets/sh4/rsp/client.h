@@ -1,0 +1,52 @@
+/* Questions and answers over a byte stream with a GDB remote stub at its far end: acknowledgement, repetition, deadlines. */
+#ifndef TARGETS_SH4_RSP_CLIENT_H
+#define TARGETS_SH4_RSP_CLIENT_H
+
+#include "probe/base/err.h"
+#include "probe/probe.h"
+#include "targets/sh4/rsp/packet.h"
+
+enum { RSP_CONSOLE_BYTES = 2048, RSP_PACKET_DEFAULT = 400 };
+
+struct rsp_client {
+    struct probe *probe; /* borrowed */
+    struct rsp_parser in;
+    uint8_t raw[4096];   /* received, not yet parsed */
+    size_t raw_len, raw_at;
+    bool lossless;       /* the stream's trait */
+    bool no_ack;         /* QStartNoAckMode was accepted */
+    bool doubtful;       /* a packet was repeated: its second answer may still come */
+    bool want_output;    /* 'O' packets are answers, not the program's console */
+    size_t packet_size;  /* of the stub, characters between '$' and '#' */
+    uint32_t last_hash;  /* of the last answer: a repetition of it is not the next one's */
+    char console[RSP_CONSOLE_BYTES]; /* the last of what the program printed through the stub */
+    size_t console_len;
+    uint64_t asked, repeated, damaged, stale, console_lost;
+};
+
+/* rsp_client_init - forgets everything and what has come; the stream is that of p. */
+int rsp_client_init(struct rsp_client *c, struct probe *p, struct err *err);
+
+/* rsp_send - sends a packet and waits for nothing. Continue and step are never repeated on silence: a stub that got them would
+ * find the repetition in its way at the next stop. */
+int rsp_send(struct rsp_client *c, const char *body, size_t n, struct err *err);
+
+/* rsp_receive - the next packet, in c->in.body until the next call: 1; 0: none within max_ns; < 0: the stream, or (without
+ * acknowledgement) a damaged packet. *nak: set when the stub wants the last packet again; may be NULL. */
+int rsp_receive(struct rsp_client *c, uint64_t max_ns, bool *nak, struct err *err);
+
+/* rsp_ask - sends a packet and waits for its answer, repeating it where the link may have lost it
+ * body, n   may be binary
+ * Returns 0 with the answer in c->in.body; -ERR_TIMEOUT after all attempts; -ERR_USB. */
+int rsp_ask(struct rsp_client *c, const char *body, size_t n, struct err *err);
+
+/* rsp_try - once, with a deadline of its own, for questions a stub may never answer: 1 answered, 0 silence. */
+int rsp_try(struct rsp_client *c, const char *body, uint64_t max_ns, struct err *err);
+
+/* rsp_interrupt - the byte 0x03, outside of any packet. */
+int rsp_interrupt(struct rsp_client *c, struct err *err);
+
+/* rsp_console - keeps what an 'O' packet (in c->in.body) says. False if the packet is no such. */
+bool rsp_console(struct rsp_client *c);
+
+#endif

@@ -1,0 +1,158 @@
+#include "targets/sh4/rsp/packet.h"
+
+#include <string.h>
+
+enum { RUN_BIAS = 29, RUN_LEAST = 3, RUN_LAST = 126 };
+
+static int digit(char c)
+{
+    return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
+}
+
+static void begin(struct rsp_parser *p, bool notification)
+{
+    p->state = RSP_IN_BODY;
+    p->len = 0;
+    p->sum = p->given = 0;
+    p->damaged = false;
+    p->notification = notification;
+}
+
+static void put(struct rsp_parser *p, char c)
+{
+    if (p->len < RSP_BODY_MAX)
+        p->body[p->len++] = c;
+    else
+        p->damaged = true;
+}
+
+/* "0* " is four zeros: the character repeated, then a count biased so that it is printable. */
+static void run(struct rsp_parser *p, uint8_t c)
+{
+    int times = c - RUN_BIAS;
+    p->state = RSP_IN_BODY;
+    if (times < RUN_LEAST || c > RUN_LAST || p->len == 0) {
+        p->damaged = true;
+        return;
+    }
+    for (char last = p->body[p->len - 1]; times > 0 && !p->damaged; times--)
+        put(p, last);
+}
+
+static void in_body(struct rsp_parser *p, uint8_t c)
+{
+    if (c == '#') {
+        p->state = RSP_SUM1;
+        return;
+    }
+    p->sum = (uint8_t)(p->sum + c);
+    if (c == '*')
+        p->state = RSP_IN_RUN;
+    else if (c == '}')
+        p->state = RSP_IN_ESCAPE;
+    else
+        put(p, (char)c);
+}
+
+static enum rsp_event idle(struct rsp_parser *p, uint8_t c)
+{
+    if (c == '+')
+        return RSP_ACK;
+    if (c == '-')
+        return RSP_NAK;
+    if (c == '%')
+        begin(p, true);
+    else
+        p->noise++;
+    return RSP_MORE;
+}
+
+static enum rsp_event finish(struct rsp_parser *p, uint8_t c)
+{
+    int hi = digit((char)p->given), lo = digit((char)c);
+    p->state = RSP_IDLE;
+    p->body[p->len] = 0;
+    if (p->notification)
+        return RSP_MORE;
+    return p->damaged || hi < 0 || lo < 0 || (hi << 4 | lo) != p->sum ? RSP_BAD : RSP_PACKET;
+}
+
+static enum rsp_event one(struct rsp_parser *p, uint8_t c)
+{
+    if (c == '$' && p->state != RSP_IN_RUN) { /* as a count '$' is 7 more */
+        begin(p, false);
+        return RSP_MORE;
+    }
+    switch (p->state) {
+    case RSP_IDLE: return idle(p, c);
+    case RSP_IN_BODY: in_body(p, c); return RSP_MORE;
+    case RSP_IN_RUN:
+        p->sum = (uint8_t)(p->sum + c);
+        run(p, c);
+        return RSP_MORE;
+    case RSP_IN_ESCAPE:
+        p->sum = (uint8_t)(p->sum + c);
+        put(p, (char)(c ^ 0x20));
+        p->state = RSP_IN_BODY;
+        return RSP_MORE;
+    case RSP_SUM1:
+        p->given = c;
+        p->state = RSP_SUM2;
+        return RSP_MORE;
+    case RSP_SUM2: return finish(p, c);
+    }
+    return RSP_MORE;
+}
+
+size_t rsp_parse(struct rsp_parser *p, const uint8_t *in, size_t n, enum rsp_event *ev)
+{
+    size_t i = 0;
+    for (*ev = RSP_MORE; i < n && *ev == RSP_MORE; i++)
+        *ev = one(p, in[i]);
+    return i;
+}
+
+size_t rsp_frame(char *out, size_t cap, const char *body, size_t n)
+{
+    static const char hex[] = "0123456789abcdef";
+    uint8_t sum = 0;
+    size_t at = 1;
+    if (cap < 4)
+        return 0;
+    out[0] = '$';
+    for (size_t i = 0; i < n; i++) {
+        bool escape = strchr("#$}*", body[i]) != NULL && body[i];
+        if (at + escape + 1 + 3 > cap)
+            return 0;
+        if (escape)
+            out[at++] = '}';
+        out[at++] = (char)(body[i] ^ (escape ? 0x20 : 0));
+    }
+    for (size_t i = 1; i < at; i++)
+        sum = (uint8_t)(sum + (uint8_t)out[i]);
+    out[at++] = '#';
+    out[at++] = hex[sum >> 4];
+    out[at++] = hex[sum & 15];
+    return at;
+}
+
+bool rsp_hex(const char *text, uint8_t *out, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        int hi = digit(text[2 * i]), lo = hi < 0 ? -1 : digit(text[2 * i + 1]);
+        if (lo < 0)
+            return false;
+        out[i] = (uint8_t)(hi << 4 | lo);
+    }
+    return true;
+}
+
+void rsp_to_hex(const uint8_t *data, size_t n, char *out)
+{
+    static const char hex[] = "0123456789abcdef";
+    for (size_t i = 0; i < n; i++) {
+        out[2 * i] = hex[data[i] >> 4];
+        out[2 * i + 1] = hex[data[i] & 15];
+    }
+    out[2 * n] = 0;
+}

@@ -1,0 +1,289 @@
+#include "targets/sh4/rsp/rsp.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "probe/base/util.h"
+#include "targets/sh4/rsp/rsp_priv.h"
+#include "targets/sh4/sh4_priv.h"
+
+#define MS 1000000ull
+enum { HELLO_MS = 1000, VCONT_MS = 300, HOLD_MS = 1000 };
+
+/* ---- talking ---- */
+
+int rsp_lost(struct rsp_target *t, int ret)
+{
+    if (ret == -ERR_USB)
+        t->state = TARGET_GONE;
+    return ret;
+}
+
+int rsp_question(struct rsp_target *t, struct err *err, const char *fmt, ...)
+{
+    char text[128];
+    va_list ap;
+    va_start(ap, fmt);
+    int n = vsnprintf(text, sizeof text, fmt, ap);
+    va_end(ap);
+    return rsp_lost(t, rsp_ask(&t->c, text, (size_t)n, err));
+}
+
+int rsp_need_halted(struct rsp_target *t, const char *what, struct err *err)
+{
+    if (t->state == TARGET_HALTED)
+        return 0;
+    bool gone = t->state == TARGET_GONE;
+    return err_set(err, gone ? ERR_NO_TARGET : ERR_STATE, gone ? "is the stub still there?" : "halt the program first", "%s: the target is %s", what,
+                   gone ? "gone" : t->state == TARGET_RUNNING ? "running" : "not attached");
+}
+
+/* ---- a moment's hold of a running program ---- */
+
+static int no_interrupt(struct rsp_target *t, const char *what, struct err *err)
+{
+    t->q.no_interrupt = true;
+    return err_set(err, ERR_UNSUPPORTED, "this stub does not listen while the program runs (KallistiOS' does not); halt at a breakpoint instead",
+                   "%s: %s does not answer an interrupt", what, t->probe->name);
+}
+
+/* Waits for the stop that an interrupt brings; console output may come before. */
+static int await_stop(struct rsp_target *t, const char *what, struct err *err)
+{
+    int ret;
+    do
+        ret = rsp_receive(&t->c, HOLD_MS * MS, NULL, err);
+    while (ret > 0 && rsp_console(&t->c));
+    return ret == 0 ? no_interrupt(t, what, err) : ret;
+}
+
+int rsp_hold(struct rsp_target *t, const char *what, struct err *err)
+{
+    struct rsp_bp *b;
+    if (t->state != TARGET_RUNNING)
+        return rsp_need_halted(t, what, err);
+    if (t->halt_wanted || t->plan != RSP_RUN)
+        return err_set(err, ERR_STATE, "wait for the stop", "%s: the target is about to stop", what);
+    if (t->q.no_interrupt)
+        return no_interrupt(t, what, err);
+    int ret = rsp_interrupt(&t->c, err);
+    if (ret == 0)
+        ret = await_stop(t, what, err);
+    if (ret > 0)
+        ret = rsp_take_stop(t, err);
+    if (ret < 0)
+        return rsp_lost(t, ret);
+    /* A stop of the program's own that came first: the interrupt's answer follows, or never comes. Poll tells. */
+    b = rsp_bp_at(t, (uint32_t)t->stop.pc);
+    bool own = t->stop.reason != STOP_SIGNAL || (t->stop.signal != RSP_SIGINT && t->stop.signal != RSP_SIGTRAP && t->stop.signal != 0) ||
+               (t->stop.signal != RSP_SIGINT && b);
+    if (own && t->stop.reason == STOP_SIGNAL && b)
+        t->stop.reason = b->kind == BP_HARD ? STOP_HWBREAK : STOP_SWBREAK;
+    t->has_stop = own;
+    return !own;
+}
+
+int rsp_let_go(struct rsp_target *t, int held, int ret, struct err *err)
+{
+    if (held <= 0 || t->state != TARGET_HALTED)
+        return ret;
+    int went = rsp_resume(&t->base, &(struct resume){ .kind = RESUME_CONTINUE }, ret < 0 ? NULL : err);
+    return ret < 0 ? ret : went;
+}
+
+int rsp_sample_pc(struct target *target, uint64_t *pc, struct err *err)
+{
+    struct rsp_target *t = rsp_of(target);
+    if (t->state != TARGET_RUNNING)
+        return err_set(err, t->state == TARGET_GONE ? ERR_NO_TARGET : ERR_STATE, "let it run", "sample: the target does not run");
+    if (t->halt_wanted || t->plan != RSP_RUN)
+        return 0;
+    int held = rsp_hold(t, "sample", err);
+    if (held <= 0)
+        return held;
+    *pc = t->stop.pc;
+    t->samples++;
+    int ret = rsp_let_go(t, held, 0, err);
+    return ret < 0 ? ret : 1;
+}
+
+/* ---- attach and detach ---- */
+
+/* Every stub answers this, if with nothing at all; one whose program runs may have to be interrupted first. */
+static int hello(struct rsp_target *t, struct err *err)
+{
+    static const char text[] = "qSupported:swbreak+;hwbreak+;vContSupported+";
+    int ret = rsp_try(&t->c, text, HELLO_MS * MS, err);
+    for (int i = 0; ret == 0 && i < 3; i++) {
+        ret = i == 0 ? rsp_interrupt(&t->c, err) : 0;
+        if (ret == 0)
+            ret = rsp_try(&t->c, text, HELLO_MS * MS, err);
+    }
+    if (ret != 0)
+        return MIN(ret, 0);
+    bool noise = t->c.in.noise > 8;
+    return err_set(err, ERR_NO_TARGET, noise ? "is the baud rate right (baud=57600)? is it a stub that sends this?"
+                                             : "stop the program in its stub first (gdb_init(), a breakpoint); is anything else connected to it?",
+                   "%s: no stub answers%s", t->probe->name, noise ? ", but bytes come that are no packets" : "");
+}
+
+static void learn_features(struct rsp_target *t, bool *no_ack)
+{
+    char *save = NULL, text[1024];
+    snprintf(text, sizeof text, "%.1023s", t->c.in.body);
+    *no_ack = false;
+    for (char *f = strtok_r(text, ";", &save); f; f = strtok_r(NULL, ";", &save)) {
+        if (!strncmp(f, "PacketSize=", 11))
+            t->c.packet_size = MAX(strtoul(f + 11, NULL, 16), 128ul);
+        *no_ack |= !strcmp(f, "QStartNoAckMode+");
+    }
+    t->c.packet_size = MIN(t->c.packet_size, (size_t)RSP_BODY_MAX);
+}
+
+static int start_no_ack(struct rsp_target *t, struct err *err)
+{
+    int ret = rsp_question(t, err, "QStartNoAckMode");
+    if (ret == 0)
+        t->c.no_ack = !strcmp(t->c.in.body, "OK");
+    return ret;
+}
+
+/* What is asked about vCont only: some announce it and never answer (Flycast). Continue and step go by c and s everywhere. */
+static int learn_vcont(struct rsp_target *t, struct err *err)
+{
+    int ret = rsp_try(&t->c, "vCont?", VCONT_MS * MS * (t->c.lossless ? 1 : 3), err);
+    t->q.trusts_step = ret > 0 && !strncmp(t->c.in.body, "vCont", 5) && strstr(t->c.in.body, ";s");
+    return MIN(ret, 0);
+}
+
+static int learn_state(struct rsp_target *t, struct err *err)
+{
+    int ret = rsp_question(t, err, "?");
+    if (ret == 0)
+        ret = rsp_take_stop(t, err);
+    if (ret > 0 && t->stop.reason == STOP_EXIT)
+        return err_set(err, ERR_NO_TARGET, "start it again", "%s: its program has ended", t->probe->name);
+    return MIN(ret, 0);
+}
+
+static int attach(struct target *target, struct err *err)
+{
+    struct rsp_target *t = rsp_of(target);
+    bool no_ack = false;
+    int ret = rsp_client_init(&t->c, t->probe, err);
+    t->state = TARGET_HALTED;
+    t->q = (struct rsp_quirks){ .no_P = false };
+    t->regs_known = t->has_stop = t->halt_wanted = t->temp_set = false;
+    t->lifted = NULL;
+    t->all_words = 0;
+    if (ret == 0)
+        ret = hello(t, err);
+    if (ret == 0)
+        learn_features(t, &no_ack);
+    if (ret == 0 && no_ack && t->c.lossless) /* on a line that loses bytes acknowledgement is worth its time */
+        ret = start_no_ack(t, err);
+    if (ret == 0)
+        ret = learn_vcont(t, err);
+    if (ret == 0)
+        ret = learn_state(t, err);
+    if (ret == 0)
+        ret = rsp_learn_layout(t, err);
+    if (ret == 0)
+        ret = rsp_bp_restore(t, err);
+    if (ret < 0)
+        t->state = ret == -ERR_USB ? TARGET_GONE : TARGET_DETACHED;
+    return err_prefix(err, ret, "attach");
+}
+
+static int halt_now(struct rsp_target *t, struct err *err)
+{
+    struct target_stop stop;
+    int ret = rsp_halt(&t->base, err);
+    while (ret == 0 && t->state == TARGET_RUNNING)
+        ret = rsp_poll(&t->base, 100 * MS, &stop, err);
+    return MIN(ret, 0);
+}
+
+static int detach(struct target *target, struct err *err)
+{
+    struct rsp_target *t = rsp_of(target);
+    if (t->state == TARGET_DETACHED || t->state == TARGET_GONE)
+        return t->state == TARGET_GONE ? rsp_need_halted(t, "detach", err) : 0;
+    bool ran = t->state == TARGET_RUNNING;
+    int ret = ran && t->nbp ? halt_now(t, err) : 0;
+    while (ret == 0 && t->nbp) {
+        struct rsp_bp *b = &t->bp[t->nbp - 1];
+        ret = rsp_remove_bp(target, b->kind, b->addr, b->len, err);
+    }
+    if (ret == 0 && t->state == TARGET_HALTED) {
+        ret = rsp_question(t, err, "D");
+        if (ret == 0 && strcmp(t->c.in.body, "OK")) /* not known: let it run, it listens no more */
+            ret = rsp_lost(t, rsp_send(&t->c, "c", 1, err));
+    }
+    t->state = t->state == TARGET_GONE ? TARGET_GONE : TARGET_DETACHED;
+    return ret < 0 ? err_prefix(err, ret, "detach") : 0;
+}
+
+/* ---- the rest ---- */
+
+static enum target_state state(struct target *target) { return rsp_of(target)->state; }
+
+static uint64_t now(struct target *target)
+{
+    struct rsp_target *t = rsp_of(target);
+    return t->probe->driver->stream->now_ns(t->probe);
+}
+
+/* RSP has no reset that works everywhere. Emulators take one as a monitor command; that it was done shows in the PC. */
+static int reset(struct target *target, enum reset_mode mode, struct err *err)
+{
+    static const char *const commands[] = { "system_reset", "reset" };
+    enum { RESET_PC = 0xA0000000u, LOOKS = 20 };
+    struct rsp_target *t = rsp_of(target);
+    const struct text_sink nowhere = { 0 };
+    int ret = t->state == TARGET_RUNNING ? halt_now(t, err) : rsp_need_halted(t, "reset", err);
+    for (size_t i = 0; ret == 0 && i < ARRAY_LEN(commands) && !t->q.no_rcmd; i++) {
+        if (rsp_command(t, commands[i], &nowhere, NULL) < 0)
+            continue;
+        for (int k = 0; ret == 0 && k < LOOKS; k++) { /* QEMU's is done soon after its answer */
+            t->regs_known = false;
+            ret = rsp_regs_load(t, err);
+            if (ret == 0 && t->reg[RSP_PC] == RESET_PC)
+                return mode == RESET_RUN ? rsp_resume(target, &(struct resume){ .kind = RESUME_CONTINUE }, err) : 0;
+            if (ret == 0)
+                ret = MIN(rsp_receive(&t->c, 10 * MS, NULL, err), 0);
+        }
+    }
+    return ret < 0 ? ret : err_set(err, ERR_UNSUPPORTED, "reset the board by its button, or the emulator by its own command", "%s: this stub cannot reset its target",
+                                   t->probe->name);
+}
+
+static void close_target(struct target *target) { free(target ? rsp_of(target) : NULL); }
+
+static const struct target_ops table = {
+    .gdb_arch = "sh4", .regs = sh4_target_regs, .nregs = RSP_NREGS, .pc_reg = RSP_PC, .sp_reg = RSP_R15, .bp_size = 2,
+    .attach = attach, .detach = detach, .state = state, .halt = rsp_halt, .resume = rsp_resume, .poll = rsp_poll, .reset = reset,
+    .read_reg = rsp_read_reg, .write_reg = rsp_write_reg, .read_mem = rsp_read_mem, .write_mem = rsp_write_mem, .sample_pc = rsp_sample_pc,
+    .insert_bp = rsp_insert_bp, .remove_bp = rsp_remove_bp, .monitor = rsp_monitor, .events = sh4_events, .default_events = { 0x23, 0x08 },
+    .counters_arm = rsp_counters_arm, .counters_read = rsp_counters_read, .now_ns = now, .close = close_target,
+};
+
+int sh4_rsp_open(struct probe *p, const struct sh4_options *opt, struct target **out, struct err *err)
+{
+    if (!p->driver->stream || !(p->driver->stream->traits(p) & STREAM_RSP))
+        return err_set(err, ERR_UNSUPPORTED, "--probe rsp:HOST:PORT names one", "%s is no connection to a remote stub", p->name);
+    struct rsp_target *t = calloc(1, sizeof *t);
+    if (!t)
+        return err_set(err, ERR_NOMEM, "close other programs", "RSP target: no memory");
+    t->ops = table;
+    t->ops.name = opt && opt->variant ? opt->variant : "sh7750";
+    t->ops.canonical = sh4_target_ops()->canonical;
+    t->ops.memory_map = sh4_target_ops()->memory_map;
+    t->base.ops = &t->ops;
+    t->base.big_endian = opt && opt->big_endian;
+    t->probe = p;
+    *out = &t->base;
+    return 0;
+}

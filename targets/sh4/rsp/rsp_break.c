@@ -1,0 +1,131 @@
+/* Breakpoints: the stub's own where it has them, else a TRAPA written into memory. */
+#include <stdio.h>
+#include <string.h>
+
+#include "probe/base/bytes.h"
+#include "probe/base/util.h"
+#include "targets/sh4/rsp/rsp_priv.h"
+
+static const uint8_t z_type[] = { [BP_SOFT] = 0, [BP_HARD] = 1, [BP_WATCH_WRITE] = 2, [BP_WATCH_READ] = 3, [BP_WATCH_ACCESS] = 4 };
+
+static bool is_code(const struct rsp_bp *b) { return b->kind == BP_SOFT || b->kind == BP_HARD; }
+
+struct rsp_bp *rsp_bp_at(struct rsp_target *t, uint32_t addr)
+{
+    for (size_t i = 0; i < t->nbp; i++)
+        if (is_code(&t->bp[i]) && t->bp[i].addr == addr)
+            return &t->bp[i];
+    return NULL;
+}
+
+static struct rsp_bp *find(struct rsp_target *t, enum bp_kind kind, uint32_t addr, unsigned len)
+{
+    for (size_t i = 0; i < t->nbp; i++)
+        if (t->bp[i].kind == kind && t->bp[i].addr == addr && t->bp[i].len == len)
+            return &t->bp[i];
+    return NULL;
+}
+
+static int write_trapa(struct rsp_target *t, struct rsp_bp *b, struct err *err)
+{
+    uint8_t trap[2], seen[2];
+    put16(trap, RSP_TRAPA, t->base.big_endian);
+    int ret = rsp_peek(t, b->addr, b->saved, 2, err);
+    if (ret == 0)
+        ret = rsp_poke(t, b->addr, trap, 2, err);
+    if (ret == 0)
+        ret = rsp_peek(t, b->addr, seen, 2, err);
+    if (ret == 0 && memcmp(seen, trap, 2))
+        ret = err_set(err, ERR_FAULT, "use a hardware breakpoint (hbreak), if the stub has any", "%08x is not RAM: no breakpoint can be written there", b->addr);
+    b->written = ret == 0;
+    return ret;
+}
+
+/* 0: set; 1: the stub does not know this kind; < 0: it refuses, or failed. */
+static int by_stub(struct rsp_target *t, struct rsp_bp *b, struct err *err)
+{
+    unsigned type = z_type[b->kind];
+    if (t->q.no_z[type])
+        return 1;
+    int ret = rsp_question(t, err, "Z%u,%x,%x", type, b->addr, b->len);
+    if (ret < 0)
+        return ret;
+    t->q.no_z[type] = !*t->c.in.body;
+    if (t->q.no_z[type])
+        return 1;
+    return strcmp(t->c.in.body, "OK") ? err_set(err, ERR_RESOURCE, "remove another one first; kinds and counts are the stub's", "%s: Z%u at %08x: %s", t->probe->name,
+                                               type, b->addr, t->c.in.body) : 0;
+}
+
+int rsp_bp_put(struct rsp_target *t, struct rsp_bp *b, struct err *err)
+{
+    int ret = by_stub(t, b, err);
+    b->written = false;
+    if (b->kind == BP_SOFT && (ret == 1 || ret == -ERR_RESOURCE))
+        return write_trapa(t, b, err);
+    if (ret == 1)
+        return err_set(err, ERR_UNSUPPORTED, b->kind == BP_HARD ? "use a software breakpoint" : "", "%s: this stub has no %s", t->probe->name,
+                       b->kind == BP_HARD ? "hardware breakpoints" : "watchpoints");
+    return ret;
+}
+
+int rsp_bp_lift(struct rsp_target *t, struct rsp_bp *b, struct err *err)
+{
+    int ret;
+    if (b->written) {
+        ret = rsp_poke(t, b->addr, b->saved, 2, err);
+        b->written = ret < 0;
+        return ret;
+    }
+    ret = rsp_question(t, err, "z%u,%x,%x", z_type[b->kind], b->addr, b->len);
+    if (ret == 0 && strcmp(t->c.in.body, "OK"))
+        ret = err_set(err, ERR_FAULT, "detach and attach again", "%s: remove the breakpoint at %08x: %s", t->probe->name, b->addr, t->c.in.body);
+    return ret;
+}
+
+int rsp_insert_bp(struct target *target, enum bp_kind kind, uint64_t addr, unsigned len, struct err *err)
+{
+    struct rsp_target *t = rsp_of(target);
+    struct rsp_bp *b = &t->bp[t->nbp];
+    int held;
+    if (find(t, kind, (uint32_t)addr, len))
+        return 0;
+    if (kind <= BP_HARD && (addr % 2 || len != 2))
+        return err_set(err, ERR_USAGE, "2 bytes at an even address", "breakpoint of %u bytes at %08x", len, (unsigned)addr);
+    if (t->nbp == ARRAY_LEN(t->bp))
+        return err_set(err, ERR_RESOURCE, "remove another one first", "all %zu breakpoints are in use", ARRAY_LEN(t->bp));
+    if ((held = rsp_hold(t, "set a breakpoint", err)) < 0)
+        return held;
+    *b = (struct rsp_bp){ .addr = (uint32_t)addr, .len = len, .kind = (uint8_t)kind };
+    int ret = rsp_bp_put(t, b, err);
+    t->nbp += ret == 0;
+    return rsp_let_go(t, held, ret, err);
+}
+
+int rsp_remove_bp(struct target *target, enum bp_kind kind, uint64_t addr, unsigned len, struct err *err)
+{
+    struct rsp_target *t = rsp_of(target);
+    struct rsp_bp *b = find(t, kind, (uint32_t)addr, len);
+    int held = b ? rsp_hold(t, "remove a breakpoint", err) : 0;
+    if (!b || held < 0)
+        return held;
+    int ret = rsp_bp_lift(t, b, err);
+    if (ret == 0)
+        *b = t->bp[--t->nbp];
+    return rsp_let_go(t, held, ret, err);
+}
+
+/* The stub may have kept its breakpoints, memory its TRAPAs, or neither (another program, another stub). */
+int rsp_bp_restore(struct rsp_target *t, struct err *err)
+{
+    uint8_t trap[2], seen[2];
+    int ret = 0;
+    put16(trap, RSP_TRAPA, t->base.big_endian);
+    for (size_t i = 0; ret == 0 && i < t->nbp; i++) {
+        struct rsp_bp *b = &t->bp[i];
+        if (b->written && rsp_peek(t, b->addr, seen, 2, NULL) == 0 && !memcmp(seen, trap, 2))
+            continue;
+        ret = rsp_bp_put(t, b, err);
+    }
+    return ret;
+}

@@ -1,0 +1,392 @@
+/* Running, stepping and stops. A stub's own step is used where it can be trusted: between branches by all, at branches by those that
+ * step a CPU. The others compute where a branch goes, and some wrongly (bit 7 and bit 11 of displacements, BT/S, BF/S, BRAF, BSRF,
+ * RTE: reference/sh4.md 7.3), so here the branch is worked out and its delay slot stepped alone: no instruction that is legal in
+ * a slot depends on where it stands. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "probe/base/bytes.h"
+#include "probe/base/util.h"
+#include "targets/sh4/isa.h"
+#include "targets/sh4/regs.h"
+#include "targets/sh4/rsp/rsp_priv.h"
+
+#define HALT_NS 3000000000ull
+#define ACK_NS 200000000ull
+
+/* ---- stop replies ---- */
+
+/* "thread:01;10:0000018c;swbreak:;": what we use of it. */
+static void stop_fields(struct rsp_target *t, const char *text, bool *has_pc, uint32_t *pc)
+{
+    static const struct { const char *name; enum bp_kind kind; } watches[] = {
+        { "watch:", BP_WATCH_WRITE }, { "rwatch:", BP_WATCH_READ }, { "awatch:", BP_WATCH_ACCESS },
+    };
+    while (*text) {
+        uint8_t b[4];
+        for (size_t i = 0; i < ARRAY_LEN(watches); i++)
+            if (!strncmp(text, watches[i].name, strlen(watches[i].name))) {
+                t->stop.reason = STOP_WATCH;
+                t->stop.watch_kind = watches[i].kind;
+                t->stop.watch_addr = strtoul(text + strlen(watches[i].name), NULL, 16);
+            }
+        if (!strncmp(text, "10:", 3) && strlen(text) >= 11 && rsp_hex(text + 3, b, 4)) {
+            *has_pc = true;
+            *pc = get32(b, t->base.big_endian);
+        }
+        text += strcspn(text, ";");
+        text += *text == ';';
+    }
+}
+
+/* Exits: the stub may be gone with the program, which the next question tells. */
+static int program_ended(struct rsp_target *t)
+{
+    t->state = TARGET_HALTED;
+    t->stop = (struct target_stop){ .reason = STOP_EXIT, .exit_status = (int)strtoul(t->c.in.body + 1, NULL, 16) & 0xFF };
+    return 1;
+}
+
+/* A stub that knows TRAPA #0x20 sets the PC back on it; others are behind it. Told apart by the first stop that is clear. */
+static int mend_pc(struct rsp_target *t, uint32_t *pc, struct err *err)
+{
+    struct rsp_bp *here = rsp_bp_at(t, *pc), *before = rsp_bp_at(t, *pc - 2);
+    bool at = here && here->written, behind = before && before->written;
+    if (t->temp_set && t->bp[t->nbp].written) {
+        at |= *pc == t->temp;
+        behind |= *pc - 2 == t->temp;
+    }
+    if (at != behind) {
+        t->q.pc_known = true;
+        t->q.pc_behind = behind;
+    }
+    if (!behind || (at && !t->q.pc_behind))
+        return 0;
+    *pc -= 2;
+    return rsp_set(t, RSP_PC, *pc, err);
+}
+
+int rsp_take_stop(struct rsp_target *t, struct err *err)
+{
+    const char *body = t->c.in.body;
+    uint32_t pc = 0;
+    bool has_pc = false;
+    uint8_t signal = 0;
+    if (body[0] == 'W' || body[0] == 'X')
+        return program_ended(t);
+    if ((body[0] != 'S' && body[0] != 'T') || !rsp_hex(body + 1, &signal, 1))
+        return err_set(err, ERR_PROTOCOL, "is this the stub of an SH-4?", "%s: no stop reply: '%.40s'", t->probe->name, body);
+    t->state = TARGET_HALTED;
+    t->regs_known = false;
+    t->stop = (struct target_stop){ .reason = STOP_SIGNAL, .signal = signal };
+    if (body[0] == 'T')
+        stop_fields(t, body + 3, &has_pc, &pc);
+    if (!has_pc) {
+        int ret = rsp_regs_load(t, err);
+        if (ret < 0)
+            return ret;
+        pc = t->reg[RSP_PC];
+    }
+    int ret = signal == RSP_SIGTRAP || signal == 0 ? mend_pc(t, &pc, err) : 0;
+    t->stop.pc = pc;
+    return ret < 0 ? ret : 1;
+}
+
+/* ---- ends of what was under way ---- */
+
+static bool asked_to_halt(const struct rsp_target *t)
+{
+    struct rsp_bp *b = rsp_bp_at((struct rsp_target *)t, (uint32_t)t->stop.pc);
+    return t->halt_wanted && (t->stop.signal == RSP_SIGINT || (t->stop.signal != RSP_SIGTRAP && t->stop.signal != 0) || !b);
+}
+
+/* What a plain stop was. Stubs send 5 for most; what they mean is seen by where it is. */
+static void name_stop(struct rsp_target *t, bool stepped)
+{
+    struct rsp_bp *b = rsp_bp_at(t, (uint32_t)t->stop.pc);
+    if (t->stop.reason != STOP_SIGNAL)
+        return;
+    if (asked_to_halt(t)) {
+        t->stop.reason = STOP_REQUEST;
+        t->stop.signal = RSP_SIGINT;
+    } else if (t->stop.signal != RSP_SIGTRAP && t->stop.signal != 0) {
+        snprintf(t->stop.text, sizeof t->stop.text, "the stub says signal %d", t->stop.signal);
+    } else {
+        t->stop.reason = stepped ? STOP_STEP : b && b->kind == BP_HARD ? STOP_HWBREAK : b ? STOP_SWBREAK : STOP_SIGNAL;
+        t->stop.signal = RSP_SIGTRAP;
+    }
+}
+
+static int put_back(struct rsp_target *t, struct err *err)
+{
+    struct rsp_bp *b = t->lifted;
+    int ret = 0;
+    if (t->temp_set)
+        ret = rsp_bp_lift(t, &t->bp[t->nbp], err);
+    t->temp_set = false;
+    t->lifted = NULL;
+    if (b) {
+        int again = rsp_bp_put(t, b, err);
+        ret = ret < 0 ? ret : again;
+    }
+    return ret;
+}
+
+static int begin_step(struct rsp_target *t, struct err *err);
+static int run(struct rsp_target *t, struct err *err);
+
+static bool in_range(const struct rsp_target *t)
+{
+    return t->how.kind == RESUME_RANGE && t->stop.pc >= t->how.range_lo && t->stop.pc < t->how.range_hi;
+}
+
+/* A step is over: tell it, or take the next one, or go on. 1: it is a stop; 0: it goes on. */
+static int step_done(struct rsp_target *t, struct err *err)
+{
+    bool plain = t->stop.reason == STOP_SIGNAL && (t->stop.signal == RSP_SIGTRAP || t->stop.signal == 0) && !t->halt_wanted;
+    int ret = 0;
+    if (t->plan == RSP_STEP_SLOT && plain && t->stop.pc == t->slot_next) {
+        ret = rsp_set(t, RSP_PC, t->after_slot, err);
+        t->stop.pc = t->after_slot;
+    }
+    t->plan = RSP_RUN;
+    if (ret == 0)
+        ret = put_back(t, err);
+    if (ret < 0)
+        return ret;
+    bool met = plain && rsp_bp_at(t, (uint32_t)t->stop.pc);
+    if (plain && t->how.kind == RESUME_CONTINUE && !met)
+        return run(t, err);
+    if (plain && !met && in_range(t))
+        return begin_step(t, err);
+    name_stop(t, t->how.kind != RESUME_CONTINUE);
+    return 1;
+}
+
+static int step_to(struct rsp_target *t, uint32_t addr, struct err *err);
+
+/* A stop reply came. 1: for the caller of poll(). */
+static int stopped(struct rsp_target *t, struct err *err)
+{
+    if (!*t->c.in.body && (t->plan == RSP_STEP || t->plan == RSP_STEP_SLOT) && !t->q.no_step) { /* 's' is not known */
+        t->q.no_step = true;
+        t->state = TARGET_HALTED;
+        return step_to(t, t->step_from + 2, err);
+    }
+    int ret = rsp_take_stop(t, err);
+    if (ret <= 0)
+        return ret;
+    if (t->plan != RSP_RUN && t->stop.reason != STOP_EXIT) {
+        ret = step_done(t, err);
+    } else {
+        name_stop(t, false);
+    }
+    if (ret > 0)
+        t->halt_wanted = false;
+    return ret;
+}
+
+/* ---- going ---- */
+
+/* One chance for the stub to refuse the packet or ask for it again; then it runs. 1: it answered with something. */
+static int start(struct rsp_target *t, const char *packet, struct err *err)
+{
+    bool nak = true;
+    int ret = 0;
+    for (int i = 0; nak && ret == 0 && i < 3; i++) {
+        nak = false;
+        ret = rsp_send(&t->c, packet, strlen(packet), err);
+        if (ret == 0 && !t->c.no_ack)
+            ret = rsp_receive(&t->c, t->c.lossless ? 0 : ACK_NS, &nak, err);
+    }
+    t->state = TARGET_RUNNING;
+    t->regs_known = false;
+    return rsp_lost(t, ret);
+}
+
+static int run(struct rsp_target *t, struct err *err)
+{
+    t->plan = RSP_RUN;
+    t->how.kind = RESUME_CONTINUE;
+    int ret = start(t, "c", err);
+    return ret > 0 ? rsp_lost(t, stopped(t, err)) : ret;
+}
+
+/* Where a branch at pc goes, before its slot has run. False: only the CPU knows (RTE). */
+static bool destination(const struct rsp_target *t, const struct sh4_flow *f, uint32_t pc, uint16_t insn, uint32_t *to)
+{
+    bool taken = REG_GET(t->reg[RSP_SR], SH4_SR_T) == ((insn >> 8 & 2) == 0); /* BT 89, BT/S 8D; BF 8B, BF/S 8F */
+    switch (f->kind) {
+    case SH4_FLOW_BRANCH: *to = taken ? f->target : pc + (f->slot ? 4 : 2); return true;
+    case SH4_FLOW_BRA:
+    case SH4_FLOW_CALL: *to = f->target; return true;
+    case SH4_FLOW_CALL_REG:
+    case SH4_FLOW_JMP_REG: *to = t->reg[f->reg]; return true;
+    case SH4_FLOW_CALL_REL:
+    case SH4_FLOW_JMP_REL: *to = pc + 4 + t->reg[f->reg]; return true;
+    case SH4_FLOW_RTS: *to = t->reg[RSP_PR]; return true;
+    default: return false;
+    }
+}
+
+static bool is_call(const struct sh4_flow *f) { return f->kind == SH4_FLOW_CALL || f->kind == SH4_FLOW_CALL_REG || f->kind == SH4_FLOW_CALL_REL; }
+
+/* For stubs without a step: a breakpoint of ours, for the moment, and continue. */
+static int step_to(struct rsp_target *t, uint32_t addr, struct err *err)
+{
+    struct rsp_bp *b = &t->bp[t->nbp]; /* one place behind those in use */
+    if (t->nbp == ARRAY_LEN(t->bp))
+        return err_set(err, ERR_RESOURCE, "remove a breakpoint", "no breakpoint is left for a step");
+    t->temp = addr;
+    if (!rsp_bp_at(t, addr)) {
+        *b = (struct rsp_bp){ .addr = addr, .len = 2, .kind = BP_SOFT };
+        int ret = rsp_bp_put(t, b, err);
+        if (ret < 0)
+            return ret;
+        t->temp_set = true;
+    }
+    if (t->plan == RSP_RUN || t->plan == RSP_STEP)
+        t->plan = RSP_STEP_TO;
+    int ret = start(t, "c", err);
+    return ret > 0 ? stopped(t, err) : ret;
+}
+
+/* By the stub's own step, from pc, whose instruction is none it could get wrong. */
+static int step_plain(struct rsp_target *t, uint32_t pc, struct err *err)
+{
+    t->step_from = pc;
+    if (t->q.no_step)
+        return step_to(t, pc + 2, err);
+    int ret = start(t, "s", err);
+    return ret > 0 ? stopped(t, err) : ret;
+}
+
+static int step_rte(struct rsp_target *t, struct err *err)
+{
+    if (t->words > RSP_SPC && (t->reg[RSP_SPC] || t->reg[RSP_SSR]))
+        return step_to(t, t->reg[RSP_SPC], err);
+    if (t->all_words == 67) /* KallistiOS shows no SPC, but takes a UBC break for this one */
+        return step_plain(t, t->reg[RSP_PC], err);
+    return err_set(err, ERR_UNSUPPORTED, "set a breakpoint where the interrupt returns to, and continue", "%s: this stub cannot step over RTE, and shows no SPC",
+                   t->probe->name);
+}
+
+/* 1: done without running anything; 0: under way; < 0. */
+static int step_branch(struct rsp_target *t, const struct sh4_flow *f, uint32_t pc, uint16_t insn, struct err *err)
+{
+    uint32_t to;
+    if (!destination(t, f, pc, insn, &to))
+        return step_rte(t, err);
+    int ret = is_call(f) ? rsp_set(t, RSP_PR, pc + 4, err) : 0;
+    if (ret == 0)
+        ret = rsp_set(t, RSP_PC, f->slot ? pc + 2 : to, err);
+    if (ret < 0)
+        return ret;
+    t->stop = (struct target_stop){ .reason = STOP_SIGNAL, .signal = RSP_SIGTRAP, .pc = to };
+    if (!f->slot)
+        return step_done(t, err);
+    t->plan = RSP_STEP_SLOT;
+    t->slot_next = pc + 4;
+    t->after_slot = to;
+    if (!t->lifted && (t->lifted = rsp_bp_at(t, pc + 2)) && (ret = rsp_bp_lift(t, t->lifted, err)) < 0)
+        return ret;
+    return step_plain(t, pc + 2, err);
+}
+
+static int begin_step(struct rsp_target *t, struct err *err)
+{
+    uint16_t insn;
+    int ret = rsp_regs_load(t, err);
+    uint32_t pc = t->reg[RSP_PC];
+    if (ret == 0)
+        ret = rsp_insn(t, pc, &insn, err);
+    if (ret < 0)
+        return ret;
+    struct sh4_flow f = sh4_flow(insn, pc);
+    bool branch = f.kind != SH4_FLOW_NONE && f.kind != SH4_FLOW_TRAPA && f.kind != SH4_FLOW_ILLEGAL;
+    t->plan = RSP_STEP;
+    t->lifted = rsp_bp_at(t, pc);
+    ret = t->lifted ? rsp_bp_lift(t, t->lifted, err) : 0;
+    if (ret < 0)
+        return ret;
+    return branch && !t->q.trusts_step ? step_branch(t, &f, pc, insn, err) : step_plain(t, pc, err);
+}
+
+int rsp_resume(struct target *target, const struct resume *how, struct err *err)
+{
+    struct rsp_target *t = rsp_of(target);
+    int ret = rsp_need_halted(t, "resume", err);
+    if (ret == 0 && how->set_pc)
+        ret = rsp_set(t, RSP_PC, (uint32_t)how->pc, err);
+    if (ret == 0)
+        ret = rsp_regs_load(t, err);
+    if (ret < 0)
+        return ret;
+    t->how = *how;
+    t->has_stop = t->halt_wanted = false;
+    t->plan = RSP_RUN;
+    if (how->kind != RESUME_CONTINUE || rsp_bp_at(t, t->reg[RSP_PC])) {
+        ret = begin_step(t, err);
+        if (ret < 0 && t->state == TARGET_HALTED)
+            put_back(t, NULL);
+    } else {
+        ret = run(t, err);
+    }
+    t->has_stop = ret > 0;
+    return rsp_lost(t, MIN(ret, 0));
+}
+
+int rsp_halt(struct target *target, struct err *err)
+{
+    struct rsp_target *t = rsp_of(target);
+    if (t->state != TARGET_RUNNING)
+        return t->state == TARGET_HALTED ? 0 : rsp_need_halted(t, "halt", err);
+    if (t->halt_wanted)
+        return 0;
+    t->halt_wanted = true;
+    t->halt_at_ns = t->probe->driver->stream->now_ns(t->probe);
+    return rsp_lost(t, rsp_interrupt(&t->c, err));
+}
+
+static int no_halt(struct rsp_target *t, struct err *err)
+{
+    t->halt_wanted = false;
+    t->q.no_interrupt = true;
+    return err_set(err, ERR_TIMEOUT, "this stub may not listen while the program runs (KallistiOS' does not): set a breakpoint before it runs",
+                   "%s: the program does not halt", t->probe->name);
+}
+
+/* One packet of a running target. 1: the stop is told. */
+static int listen(struct rsp_target *t, uint64_t max_ns, struct err *err)
+{
+    int ret = rsp_receive(&t->c, max_ns, NULL, err);
+    if (ret == -ERR_PROTOCOL) /* damaged, and not repeated: it was the stop, most likely */
+        ret = rsp_try(&t->c, "?", HALT_NS, err);
+    if (ret > 0)
+        return rsp_console(&t->c) ? 0 : stopped(t, err);
+    if (ret == 0 && t->halt_wanted && t->probe->driver->stream->now_ns(t->probe) - t->halt_at_ns > HALT_NS)
+        return no_halt(t, err);
+    return ret;
+}
+
+int rsp_poll(struct target *target, uint64_t max_ns, struct target_stop *stop, struct err *err)
+{
+    struct rsp_target *t = rsp_of(target);
+    int ret = 0;
+    if (t->state == TARGET_GONE)
+        return err_set(err, ERR_NO_TARGET, "is the stub still there?", "%s: gone", t->probe->name);
+    if (!t->has_stop && t->state == TARGET_RUNNING)
+        ret = rsp_lost(t, listen(t, max_ns, err));
+    else if (!t->has_stop && t->state == TARGET_HALTED && max_ns && (ret = rsp_receive(&t->c, 0, NULL, err)) > 0) {
+        t->c.stale++; /* a halted stub has nothing to say; a stream that ended shows here */
+        ret = 0;
+    }
+    if (ret < 0)
+        return rsp_lost(t, ret);
+    if (!ret && !t->has_stop)
+        return 0;
+    t->has_stop = false;
+    *stop = t->stop;
+    return 1;
+}
