@@ -30,6 +30,13 @@ class Wire(Folder):
         r = run(["--speed", "5M"] + PROFILE, cwd=PROFEXAM)
         self.assertEqual((r.returncode, "TCK" in r.stderr), (0, False))
 
+    def test_speed_auto_on_long_wires_finds_what_works(self):
+        r = run(["--speed", "auto"] + PROFILE, cwd=PROFEXAM, probe="sim:sh7750,wires=7M")
+        self.assertEqual(r.returncode, 0, r.stderr)
+        self.assertIn("TCK 4500 kHz; bits are lost at 8000 kHz", r.stderr)
+        usual = run(PROFILE, cwd=PROFEXAM)
+        self.assertEqual(e2e.hits(json.loads(r.stdout)), e2e.hits(json.loads(usual.stdout)))
+
     def test_speed_auto_on_noisy_wires_says_so(self):
         r = run(["--speed", "auto"] + PROFILE, cwd=PROFEXAM, probe="sim:sh7750,fault=noise@50")
         self.assert_fails(r, 1, "bits sent through the chain come back changed", "lower --speed")

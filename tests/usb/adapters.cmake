@@ -28,3 +28,6 @@ foreach(M "jlink;jlink;jlink" "cmsis_dap;cmsis-dap;cmsis-dap" "ftdi;ftdi:ntrst=4
 endforeach()
 pp_usb_says(adapters_no_reset_pin 1 "has no pin for that" RIG --board sim:sh7750 ft2232h COMMAND $<TARGET_FILE:probeprof> --probe ftdi --target sh7750 --private
             --reset --no-profile)
+pp_usb_says(adapters_long_wires 0 "bits are lost at" RIG --board sim:sh7750,wires=3500k jlink COMMAND $<TARGET_FILE:probeprof> doctor --target sh7750 --private --speed
+            auto --halt)
+pp_adapters_test(too_fast fault RIG --board sim:sh7750,wires=3500k jlink SAYS wire "come back changed")

@@ -198,13 +198,15 @@ static const struct sh4_hudi_ops hudi_ops = {
 
 /* ---- pins ---- */
 
-/* Flips about one bit in fault_n; the distance to the next is drawn anew each time. */
-static void add_noise(struct board *b, size_t n, uint8_t *tdo)
+enum { WEAK_WIRES_BITS = 1000 }; /* one in so many is lost above wires=HZ */
+
+/* Flips about one bit in `rate`; the distance to the next is drawn anew each time. */
+static void add_noise(struct board *b, size_t n, uint64_t rate, uint8_t *tdo)
 {
     uint64_t at = b->noise_left;
     while (at < n) {
         tdo[at / 8] ^= (uint8_t)(1u << (at % 8));
-        at += 1 + xorshift(&b->noise_state) % (2 * b->opt.fault_n);
+        at += 1 + xorshift(&b->noise_state) % (2 * rate);
     }
     b->noise_left = at - n;
 }
@@ -238,7 +240,9 @@ static int board_clock(struct sim_board *sb, size_t n, const uint8_t *tms, const
     if (tdo && board_faulty(b, FAULT_STUCK_TDO))
         memset(tdo, 0xFF, (n + 7) / 8);
     if (tdo && b->opt.fault == FAULT_NOISE)
-        add_noise(b, n, tdo);
+        add_noise(b, n, b->opt.fault_n, tdo);
+    else if (tdo && b->opt.wires_hz && b->opt.tck_hz > b->opt.wires_hz)
+        add_noise(b, n, WEAK_WIRES_BITS, tdo);
     return 0;
 }
 

@@ -4,6 +4,7 @@
  * Options after the board's name, comma separated:
  *   be | le            byte order of the part (default le)
  *   tck=HZ cpu=HZ      TCK (default 10 MHz) and CPU clock (default 200 MHz; bus 1/2, peripherals 1/4)
+ *   wires=HZ           long wires: above this TCK about one TDO bit in 1000 is lost (default: never)
  *   serial=none|pty[:LINK]|file:PATH
  *                      SCIF line: a pseudo terminal (LINK: a symbolic link to it), or a file written to
  *   private=on|off     private H-UDI commands (default on)

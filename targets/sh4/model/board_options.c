@@ -5,7 +5,7 @@
 #include "probe/base/options.h"
 #include "targets/sh4/model/board_priv.h"
 
-#define OPTIONS_HELP "options: be le tck=HZ cpu=HZ serial=none|pty[:LINK]|file:PATH private=on|off nmi=US rom=FILE fault=KIND"
+#define OPTIONS_HELP "options: be le tck=HZ cpu=HZ wires=HZ serial=none|pty[:LINK]|file:PATH private=on|off nmi=US rom=FILE fault=KIND"
 
 static int parse_hz(const char *name, const char *text, uint32_t *out, struct err *err)
 {
@@ -62,6 +62,8 @@ static int parse_one(void *ctx, const char *name, const char *value, struct err 
         return parse_hz(name, value, &o->tck_hz, err);
     if (!strcmp(name, "cpu"))
         return parse_hz(name, value, &o->cpu_hz, err);
+    if (!strcmp(name, "wires"))
+        return parse_hz(name, value, &o->wires_hz, err);
     if (!strcmp(name, "serial"))
         return options_text(o->serial, sizeof o->serial, value, err);
     if (!strcmp(name, "rom"))
