@@ -28,6 +28,13 @@ struct pdo_ops {
      * because nobody read in time (0 normally). */
     int (*read)(struct probe *p, pdo_edge *out, size_t cap, uint64_t *lost, struct err *err);
     int (*stop)(struct probe *p, struct err *err);
+    /* The three below may be NULL: then edges are there as soon as they happen, and their times are exact.
+     * Samples a second, 0 if times are exact. Known from open() on. */
+    uint64_t (*sample_hz)(struct probe *p);
+    /* The tick up to which read() has given every edge: later ones may still be on their way. UINT64_MAX: nothing more will come. */
+    uint64_t (*seen)(struct probe *p);
+    /* Waits until what was on the pins when it was called can be read; a second at most, then -ERR_TIMEOUT. */
+    int (*catch_up)(struct probe *p, struct err *err);
 };
 
 #endif

@@ -11,10 +11,10 @@
 #include "targets/s12z/trace_events.h"
 #include "targets/s12z/trace_explain.h"
 
-enum { OPT_FORMAT = SET_COUNT, OPT_SETTING, OPT_SIGNALS, OPT_IVBR };
+enum { OPT_FORMAT = SET_COUNT, OPT_SETTING, OPT_SIGNALS, OPT_UNIT, OPT_IVBR };
 
 static const struct opt decode_opts[] = {
-    { "format", 'f', "FORM", "what the file is: lines (8 bytes each, byte 0 first), pdo-bytes, dbgtb, edges or vcd", OPT_FORMAT },
+    { "format", 'f', "FORM", "what the file is: " TRACE_FORMATS, OPT_FORMAT },
     { "elf", 'e', "E", "the program that was traced", SET_ELF },
     { "start", 's', "A", "count from here on", SET_START },
     { "stop", 't', "B", "stop counting here, until the start point is met again; may be given 64 times", SET_STOP },
@@ -22,7 +22,8 @@ static const struct opt decode_opts[] = {
     { "c2", 0, "EVENT", "what C2 counts: branches (default), taken-branches, instructions, calls or interrupts", SET_C2 },
     { "irq-filter", 0, "F", "auto keeps interrupt handlers out of their victims' numbers", SET_IRQ_FILTER },
     { "setting", 0, "NAME=VALUE", "an unconfirmed encoding, see `probeprof dump lines --explain`; may be given again", OPT_SETTING },
-    { "signals", 0, "CLK,DATA", "names of the two signals in a VCD; default PDOCLK,PDO", OPT_SIGNALS },
+    { "signals", 0, "CLK,DATA", "names of the two signals in a capture, default PDOCLK,PDO; of raw samples their bits, default 1,0", OPT_SIGNALS },
+    { "unit", 0, "BYTES", "bytes a sample, of raw samples; default 1", OPT_UNIT },
     { "ivbr", 0, "N", "where the program's vector table was, register IVBR; default 0xFFFE", OPT_IVBR },
     { "record", 'r', "F", "write the events, for `probeprof report`", SET_RECORD },
     { "output", 'o', "F.prf", "write the profile in CodeScape's format", SET_OUTPUT },
@@ -36,7 +37,6 @@ struct decode {
     struct settings set;
     struct trace_input in;
     bool has_format;
-    char clk[64], data[64];
     unsigned long ivbr;
     struct symbols *syms;
     struct s12z_events_config cfg;
@@ -52,18 +52,6 @@ struct decode {
 
 /* ---- options ---- */
 
-static int take_signals(struct decode *d, const char *text, struct err *err)
-{
-    const char *comma = strchr(text, ',');
-    if (!comma || comma == text || !comma[1] || (size_t)(comma - text) >= sizeof d->clk || strlen(comma + 1) >= sizeof d->data)
-        return err_set(err, ERR_USAGE, "--signals PDOCLK,PDO", "--signals takes the names of clock and data");
-    snprintf(d->clk, sizeof d->clk, "%.*s", (int)(comma - text), text);
-    snprintf(d->data, sizeof d->data, "%s", comma + 1);
-    d->in.clk = d->clk;
-    d->in.data = d->data;
-    return 0;
-}
-
 static int take(void *ctx, int id, const char *value, struct err *err)
 {
     struct decode *d = ctx;
@@ -72,7 +60,8 @@ static int take(void *ctx, int id, const char *value, struct err *err)
         d->has_format = true;
         return trace_format_parse(value, &d->in.format, err);
     case OPT_SETTING: return s12z_setting_parse(&d->in.settings, value, err);
-    case OPT_SIGNALS: return take_signals(d, value, err);
+    case OPT_SIGNALS: return trace_signals_parse(value, &d->in, err);
+    case OPT_UNIT: return opt_count("unit", value, 1, 16, &d->in.unit, err);
     case OPT_IVBR: return opt_count("ivbr", value, 0, 0xFFFF, &d->ivbr, err);
     default: return settings_set(&d->set, (enum setting)id, ORIGIN_FLAG, value, err);
     }

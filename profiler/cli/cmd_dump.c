@@ -10,14 +10,15 @@
 #include "targets/s12z/trace_events.h"
 #include "targets/s12z/trace_explain.h"
 
-enum { OPT_FORMAT, OPT_ELF, OPT_EXPLAIN, OPT_SETTING, OPT_CLOCK, OPT_IVBR, OPT_JSON, OPT_HELP };
+enum { OPT_FORMAT, OPT_ELF, OPT_EXPLAIN, OPT_SETTING, OPT_SIGNALS, OPT_UNIT, OPT_IVBR, OPT_JSON, OPT_HELP };
 
 static const struct opt dump_opts[] = {
-    { "format", 'f', "FORM", "what the file is: lines (default), pdo-bytes, dbgtb, edges or vcd", OPT_FORMAT },
+    { "format", 'f', "FORM", "what the file is: " TRACE_FORMATS "; default lines", OPT_FORMAT },
     { "elf", 'e', "E", "the program that was traced; events and flow need it", OPT_ELF },
     { "explain", 0, NULL, "try the unconfirmed encodings, together too, and say which fit; wants --elf", OPT_EXPLAIN },
     { "setting", 0, "NAME=VALUE", "an unconfirmed encoding; may be given again", OPT_SETTING },
-    { "signals", 0, "CLK,DATA", "names of the two signals in a VCD; default PDOCLK,PDO", OPT_CLOCK },
+    { "signals", 0, "CLK,DATA", "names of the two signals in a capture, default PDOCLK,PDO; of raw samples their bits, default 1,0", OPT_SIGNALS },
+    { "unit", 0, "BYTES", "bytes a sample, of raw samples; default 1", OPT_UNIT },
     { "ivbr", 0, "N", "where the program's vector table was, register IVBR; default 0xFFFE", OPT_IVBR },
     { "json", 0, NULL, "of --explain: print one JSON document", OPT_JSON },
     { "help", 'h', NULL, "this text", OPT_HELP },
@@ -32,7 +33,6 @@ struct dump {
     const char *path, *elf;
     struct trace_input in;
     bool explain, json;
-    char clk[64], data[64];
     unsigned long ivbr;
     struct symbols *syms;
     struct s12z_flow *flow;
@@ -42,7 +42,6 @@ struct dump {
 static int take(void *ctx, int id, const char *value, struct err *err)
 {
     struct dump *d = ctx;
-    const char *comma;
     switch (id) {
     case OPT_FORMAT: return trace_format_parse(value, &d->in.format, err);
     case OPT_ELF: d->elf = value; return 0;
@@ -50,15 +49,8 @@ static int take(void *ctx, int id, const char *value, struct err *err)
     case OPT_JSON: d->json = true; return 0;
     case OPT_SETTING: return s12z_setting_parse(&d->in.settings, value, err);
     case OPT_IVBR: return opt_count("ivbr", value, 0, 0xFFFF, &d->ivbr, err);
-    case OPT_CLOCK:
-        comma = strchr(value, ',');
-        if (!comma || (size_t)(comma - value) >= sizeof d->clk || strlen(comma + 1) >= sizeof d->data)
-            return err_set(err, ERR_USAGE, "--signals PDOCLK,PDO", "--signals takes the names of clock and data");
-        snprintf(d->clk, sizeof d->clk, "%.*s", (int)(comma - value), value);
-        snprintf(d->data, sizeof d->data, "%s", comma + 1);
-        d->in.clk = d->clk;
-        d->in.data = d->data;
-        return 0;
+    case OPT_SIGNALS: return trace_signals_parse(value, &d->in, err);
+    case OPT_UNIT: return opt_count("unit", value, 1, 16, &d->in.unit, err);
     default: return 0;
     }
 }

@@ -14,8 +14,9 @@
 static int open_sh4(const struct part *part, struct probe *probe, const struct part_options *opt,
                     struct target **out, struct err *err)
 {
-    if (opt->bdc_fast || opt->allow_security)
-        return err_set(err, ERR_USAGE, "leave it out", "%s is for S12Z parts, not for a %s", opt->bdc_fast ? "bdc-fast" : "allow-security", part->name);
+    if (opt->bdc_fast || opt->allow_security || opt->pdo)
+        return err_set(err, ERR_USAGE, "leave it out", "%s is for S12Z parts, not for a %s",
+                       opt->bdc_fast ? "bdc-fast" : opt->pdo ? "pdo" : "allow-security", part->name);
     struct sh4_options o = { .variant = part->name, .big_endian = opt->big_endian, .allow_private = opt->allow_private };
     const struct stream_ops *s = probe->driver->stream;
     return s && s->traits(probe) & STREAM_RSP ? sh4_rsp_open(probe, &o, out, err) : sh4_open(probe, &o, out, err);
@@ -24,7 +25,7 @@ static int open_sh4(const struct part *part, struct probe *probe, const struct p
 /* Parts without a byte order pin and without private commands. */
 static int open_s12z(const struct part *part, struct probe *probe, const struct part_options *opt, struct target **out, struct err *err)
 {
-    struct s12z_options o = { .chip = part->name, .fast_clock = opt->bdc_fast, .allow_security_byte = opt->allow_security };
+    struct s12z_options o = { .chip = part->name, .fast_clock = opt->bdc_fast, .pdo = opt->pdo, .allow_security_byte = opt->allow_security };
     return s12z_open(probe, &o, out, err);
 }
 

@@ -9,6 +9,7 @@
 struct part_options {
     bool big_endian;    /* byte order of the part */
     bool allow_private; /* use commands no public manual documents */
+    struct probe *pdo;  /* of parts with BDC: s12z_options.pdo */
     bool bdc_fast, allow_security; /* of parts with BDC: s12z_options.fast_clock, allow_security_byte */
 };
 

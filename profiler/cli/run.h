@@ -48,6 +48,7 @@ struct run {
 
     struct symbols *symbols;
     struct probe *probe;
+    struct probe *pdo;      /* --pdo; NULL: none */
     bool unpowered;         /* the adapter sees no target power */
     uint32_t found_hz;      /* --speed auto: the clock that was found, for an adapter that comes back */
     struct target *target;

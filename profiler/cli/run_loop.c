@@ -429,6 +429,7 @@ bool run_fini(struct run *r)
     live_fini(&r->live);
     progress_fini(&r->progress);
     probe_close(r->probe);
+    probe_close(r->pdo);
     symbols_close(r->symbols);
     return true;
 }

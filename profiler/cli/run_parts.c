@@ -30,7 +30,7 @@ static const char *trace_setting(const struct run *r)
 {
     static const struct { enum setting id; const char *name; } rows[] = {
         { SET_START, "--start" }, { SET_STOP, "--stop" }, { SET_PASSES, "--passes" }, { SET_C1, "--c1" }, { SET_C2, "--c2" },
-        { SET_RATIO, "--ratio" }, { SET_TREE, "--tree" }, { SET_IRQ_FILTER, "--irq-filter" }, { SET_POLICY, "--policy" }, { SET_CAPTURE, "--capture" },
+        { SET_RATIO, "--ratio" }, { SET_TREE, "--tree" }, { SET_IRQ_FILTER, "--irq-filter" }, { SET_POLICY, "--policy" }, { SET_CAPTURE, "--capture" }, { SET_PDO, "--pdo" },
         { SET_TRACE_LINES, "--trace-lines" },
     };
     for (size_t i = 0; i < ARRAY_LEN(rows); i++)
@@ -181,6 +181,18 @@ static int attach(struct run *r, struct err *err)
     return ret;
 }
 
+/* The second adapter, on the profiling pins. */
+static int open_pdo(struct run *r, struct err *err)
+{
+    const struct probe_config cfg = { .spec = "", .boards = r->cli->boards, .log = &r->log };
+    if (!*r->set.pdo)
+        return 0;
+    int ret = err_prefix(err, probe_open(r->set.pdo, &cfg, &r->pdo, err), "--pdo");
+    if (ret == 0 && !r->pdo->driver->pdo)
+        return err_set(err, ERR_USAGE, "--pdo sigrok:DRIVER,... or file:PATH,...", "--pdo %s: it cannot capture PDO and PDOCLK", r->pdo->name);
+    return ret;
+}
+
 static int open_board(struct run *r, struct err *err)
 {
     struct part_options opt = {
@@ -189,9 +201,12 @@ static int open_board(struct run *r, struct err *err)
         .bdc_fast = r->set.bdc_fast, .allow_security = r->set.allow_security,
     };
     struct probe_config cfg = { .spec = "", .speed_hz = r->set.speed_hz, .boards = r->cli->boards, .log = &r->log };
-    int ret = probe_open(r->set.probe, &cfg, &r->probe, err);
+    int ret = open_pdo(r, err);
+    if (ret == 0)
+        ret = probe_open(r->set.probe, &cfg, &r->probe, err);
     if (ret == 0)
         ret = run_link(r, err);
+    opt.pdo = r->pdo;
     if (ret == 0)
         ret = r->part->open(r->part, r->probe, &opt, &r->target, err);
     if (ret == 0)

@@ -68,6 +68,8 @@ static int reopen(struct run *r, struct err *err)
 {
     uint32_t got;
     int ret = probe_reopen(r->probe, err);
+    if (ret == 0 && r->pdo)
+        ret = probe_reopen(r->pdo, err);
     if (ret == 0 && r->found_hz)
         ret = r->probe->driver->jtag->set_clock(r->probe, r->found_hz, &got, err);
     return ret == 0 ? jtag_chain_verify(r->probe, err) : ret;

@@ -36,6 +36,7 @@ const struct opt settings_opts[] = {
     { "irq-filter", 0, "F", "off, auto, calls, shinobi or shinobi:SYMBOL", SET_IRQ_FILTER },
     { "policy", 0, "P", "lossless (stall the program when the trace is full) or live (drop and count)", SET_POLICY },
     { "capture", 0, "C", "where S12Z trace lines come from: pdo (pins, continuous), bdc (bursts), or auto", SET_CAPTURE },
+    { "pdo", 0, "P", "what captures S12Z's pins PDO and PDOCLK, where the adapter does not: sigrok:DRIVER,pdo=D0,pdoclk=D1,rate=24M or file:F,...", SET_PDO },
     { "trace-lines", 0, NULL, "print the raw trace lines as they come (S12Z)", SET_TRACE_LINES },
     { "agent-ram", 0, "A:SIZE", "target RAM the trace agent may use", SET_AGENT_RAM },
     { "output", 'o', "F.prf", "write the profile in CodeScape's format", SET_OUTPUT },
@@ -203,6 +204,7 @@ static int apply(struct settings *s, enum setting id, enum origin origin, const 
     case SET_IRQ_FILTER: return set_irq_filter(s, v, err);
     case SET_POLICY: return set_policy(s, v, err);
     case SET_CAPTURE: return set_capture(s, v, err);
+    case SET_PDO: return copy(s->pdo, sizeof s->pdo, "pdo", v, err);
     case SET_TRACE_LINES: return set_bool(&s->trace_lines, "trace-lines", v, err);
     case SET_AGENT_RAM: return set_agent_ram(s, v, err);
     case SET_OUTPUT: return copy(s->output, sizeof s->output, "output", v, err);

@@ -16,7 +16,7 @@
 enum origin { ORIGIN_NONE, ORIGIN_CONF, ORIGIN_ENV, ORIGIN_FLAG };
 enum setting {
     SET_PROBE, SET_TARGET, SET_SPEED, SET_CHAIN, SET_VOLTAGE, SET_RESET, SET_BDC_FAST, SET_PRIVATE, SET_NO_PRIVATE, SET_ELF, SET_LOAD, SET_NO_LOAD, SET_ALLOW_SECURITY, SET_START, SET_STOP, SET_C1, SET_C2,
-    SET_RATIO, SET_PASSES, SET_FOR, SET_SAMPLE, SET_RATE, SET_IRQ_FILTER, SET_POLICY, SET_CAPTURE, SET_TRACE_LINES, SET_AGENT_RAM, SET_OUTPUT, SET_RECORD,
+    SET_RATIO, SET_PASSES, SET_FOR, SET_SAMPLE, SET_RATE, SET_IRQ_FILTER, SET_POLICY, SET_CAPTURE, SET_PDO, SET_TRACE_LINES, SET_AGENT_RAM, SET_OUTPUT, SET_RECORD,
     SET_GDB, SET_NO_PROFILE, SET_JSON, SET_TREE, SET_HITS, SET_ALL, SET_SORT, SET_LOG, SET_CONF,
     SET_HELP, SET_HALT, SET_COUNT
 };
@@ -50,6 +50,7 @@ struct settings {
     char shinobi_routine[128]; /* "" = the driver's default */
     enum trace_policy policy;
     enum trace_capture capture;
+    char pdo[SETTINGS_TEXT]; /* the capture beside the adapter: "sigrok:...", "file:..."; "" = none */
     bool trace_lines;
     uint64_t ram_base;
     uint32_t ram_bytes;

@@ -14,6 +14,7 @@ struct s12z_options {
     const char *chip;         /* "s12zvml128" (default), a row of s12z_chips(); static strings only */
     bool fast_clock;          /* after SYNC change to BDCFCLK (CLKSW): faster, but follows the program's PLL */
     bool keep_clocks;         /* BDCCIS: memory stays reachable in STOP; the part then draws more current */
+    struct probe *pdo;        /* captures PDO and PDOCLK beside the adapter; borrowed until close. NULL: the adapter itself, if it can */
     bool allow_security_byte; /* flash_write may change 0xFFFE00-0xFFFE0F */
 };
 

@@ -21,6 +21,7 @@ enum { LINES = 64, LINE_BYTES = 8, IVBR = 0x0010, EDGES = 1 << 15, FEW_EDGES = 6
 #define LOOK_NS 5000000u         /* pins: the module is asked at least this often whether it still runs */
 #define IVBR_SETTLES_NS 100000000u /* after arming IVBR is read with every batch of lines, later now and then */
 #define IVBR_AGAIN_NS 50000000u
+enum { SAMPLES_WANTED = 4, SAMPLES_LEAST = 2 }; /* in a bit, of a capture that samples. Source: reference/s12z.md 6.4 */
 #define QUIET_NS 1000000u        /* pins: this long without an edge is idle */
 #define LEAST_MISFITS 16u        /* lines that do not fit before the ELF is suspected */
 #define EFR(f) REG_MASK(S12Z_DBGEFR_##f)
@@ -31,6 +32,7 @@ struct s12z_trace {
     struct trace_config cfg;
     struct s12z_plan plan;
     struct s12z_events *events;
+    struct probe *capture;     /* whose pdo it is: the adapter, or a logic analyser beside it */
     const struct pdo_ops *pdo; /* NULL: bursts */
     struct s12z_stream stream;
     struct s12z_edges edges;
@@ -170,7 +172,7 @@ static int read_pins(struct s12z_trace *tr, struct err *err)
     int total = 0, n = EDGES;
     while (n == EDGES && s12z_events_waiting(tr->events) < (1u << 20)) {
         uint64_t lost = 0;
-        n = tr->pdo->read(tr->t->probe, tr->edge, EDGES, &lost, err);
+        n = tr->pdo->read(tr->capture, tr->edge, EDGES, &lost, err);
         if (n > FEW_EDGES && total == 0)
             look_at_vectors(tr);
         int ret = n < 0 ? n : lost ? edges_lost(tr, lost, err) : 0;
@@ -184,7 +186,7 @@ static int read_pins(struct s12z_trace *tr, struct err *err)
     if (total)
         tr->edge_ns = now;
     else if (now - tr->edge_ns > QUIET_NS) {
-        int ret = sink_result(tr, s12z_edges_idle(&tr->edges, UINT64_MAX), err);
+        int ret = sink_result(tr, s12z_edges_idle(&tr->edges, tr->pdo->seen ? tr->pdo->seen(tr->capture) : UINT64_MAX), err);
         if (ret < 0)
             return ret;
     }
@@ -194,10 +196,9 @@ static int read_pins(struct s12z_trace *tr, struct err *err)
 /* Nothing is sent any more (PTACT is 0): what is in the capture is all. */
 static int empty_pins(struct s12z_trace *tr, struct err *err)
 {
-    int n;
-    do
-        n = read_pins(tr, err);
-    while (n > 0 && s12z_events_waiting(tr->events) < (1u << 20));
+    int n = tr->pdo->catch_up ? tr->pdo->catch_up(tr->capture, err) : 0;
+    while (n >= 0 && (n = read_pins(tr, err)) > 0 && n > 0 && s12z_events_waiting(tr->events) < (1u << 20))
+        ;
     return n < 0 ? n : sink_result(tr, s12z_edges_idle(&tr->edges, UINT64_MAX), err);
 }
 
@@ -448,7 +449,7 @@ static void free_trace(struct s12z_target *t)
     if (!tr)
         return;
     if (tr->pdo && tr->armed)
-        tr->pdo->stop(t->probe, NULL);
+        tr->pdo->stop(tr->capture, NULL);
     s12z_events_free(tr->events);
     free(tr->edge);
     free(tr);
@@ -468,24 +469,54 @@ static int refuse_config(const struct s12z_target *t, const struct trace_config 
     return 0;
 }
 
+static int measure_bus(struct s12z_trace *tr, struct err *err);
+
+/* Samples taken in one bit, which lasts two bus clocks; 0: edges are exact, or the bus clock is not known. */
+static double samples_per_bit(const struct s12z_trace *tr)
+{
+    uint64_t hz = tr->pdo && tr->pdo->sample_hz ? tr->pdo->sample_hz(tr->capture) : 0;
+    return tr->bus_hz ? 2 * (double)hz / tr->bus_hz : 0;
+}
+
+/* Fewer than two samples a bit miss edges for certain. From four on none is missed, whatever the two clocks' phases are. */
+static int check_rate(struct s12z_trace *tr, struct err *err)
+{
+    char hint[120];
+    int ret = measure_bus(tr, err);
+    double samples = samples_per_bit(tr);
+    if (ret < 0 || samples >= SAMPLES_LEAST)
+        return ret;
+    snprintf(hint, sizeof hint, "rate=%.3gM or more, an analyser that can do that, a slower bus clock, or --capture bdc", 2e-6 * tr->bus_hz);
+    return err_set(err, ERR_UNSUPPORTED, hint, "%s samples a bit %.2g times, %u are needed: the bus clock is %.4g MHz", tr->capture->name, samples,
+                   SAMPLES_WANTED, tr->bus_hz / 1e6);
+}
+
 static int open_pins(struct s12z_trace *tr, struct err *err)
 {
     struct s12z_settings settings = s12z_settings_default();
-    const struct pdo_ops *pdo = tr->cfg.capture == TRACE_CAPTURE_READOUT ? NULL : tr->t->probe->driver->pdo;
+    struct probe *capture = tr->t->opt.pdo ? tr->t->opt.pdo : tr->t->probe;
+    const struct pdo_ops *pdo = tr->cfg.capture == TRACE_CAPTURE_READOUT ? NULL : capture->driver->pdo;
     if (!pdo)
         return tr->cfg.capture != TRACE_CAPTURE_PINS ? 0
-               : err_set(err, ERR_UNSUPPORTED, "--capture bdc reads the buffer in bursts", "%s cannot capture PDO and PDOCLK", tr->t->probe->name);
+               : err_set(err, ERR_UNSUPPORTED, "--pdo names a logic analyser on the pins; --capture bdc reads the buffer in bursts",
+                         "%s cannot capture PDO and PDOCLK", capture->name);
     tr->edge = malloc(EDGES * sizeof *tr->edge);
     if (!tr->edge)
         return err_set(err, ERR_NOMEM, "close other programs", "trace: out of memory");
-    int ret = pdo->start(tr->t->probe, &tr->tick_hz, err);
+    int ret = pdo->start(capture, &tr->tick_hz, err);
     if (ret < 0)
         return ret;
     tr->pdo = pdo;
+    tr->capture = capture;
     s12z_stream_init(&tr->stream, S12Z_FORM_WIRE, &settings, sink, tr);
     s12z_edges_init(&tr->edges, &settings, &tr->stream);
     tr->edge_ns = s12z_now(tr->t);
-    return 0;
+    if (!pdo->sample_hz || !pdo->sample_hz(capture))
+        return 0;
+    ret = check_rate(tr, err);
+    if (ret < 0)
+        pdo->stop(capture, NULL);
+    return ret;
 }
 
 /* BDCFCLK follows the bus clock (assumed equal: docs/unverified.md): SYNC measures it. Gaps of bursts are told in cycles then. */
@@ -599,9 +630,11 @@ static int trace_disarm(struct target *target, struct err *err)
         if (ret == 0)
             ret = session_over(tr, efr, err);
     }
+    if (tr->pdo && tr->damaged && samples_per_bit(tr) > 0)
+        measure_bus(tr, NULL); /* the program may have made it faster: then that is why */
     if (tr->pdo) {
         int end = sink_result(tr, s12z_edges_end(&tr->edges), ret < 0 ? NULL : err);
-        tr->pdo->stop(t->probe, NULL);
+        tr->pdo->stop(tr->capture, NULL);
         ret = ret < 0 ? ret : end;
     }
     tr->armed = tr->session = false;
@@ -687,6 +720,10 @@ static void make_note(const struct s12z_trace *tr, char *note, size_t cap)
     if (n < cap && steps) /* the module traces nothing during STEP1; leaving a breakpoint is one, too */
         n += (size_t)snprintf(note + n, cap - n, "; %llu instruction%s single-stepped by GDB %s in no count", (unsigned long long)steps, steps > 1 ? "s" : "",
                               steps > 1 ? "are" : "is");
+    double samples = samples_per_bit(tr);
+    if (n < cap && samples > 0 && samples < SAMPLES_WANTED)
+        n += (size_t)snprintf(note + n, cap - n, "; %s samples a bit %.2g times, %u are needed for a bus of %.4g MHz", tr->capture->name, samples,
+                              SAMPLES_WANTED, tr->bus_hz / 1e6);
     if (n < cap && tr->damaged)
         n += (size_t)snprintf(note + n, cap - n, "; lines are damaged in %llu places, the first %.3g ms from the start: look at the wires",
                               (unsigned long long)tr->damaged, (double)tr->damaged_ns / 1e6);

@@ -1,15 +1,7 @@
 /* `probeprof decode` and `dump`: the motor example runs on the model, its pins are captured, and the capture written in every form the
  * commands read. Each must give the same report, and its counts must be those the model keeps for itself. */
-#include <unistd.h>
-
-#include "probe/pdo.h"
 #include "profiler/cli/command.h"
-#include "profiler/symbols.h"
-#include "targets/s12z/model/board_priv.h"
-#include "tests/s12z_model/rig.h"
-
-enum { DBGC1 = 0x100, DBGTCRH = 0x102, DBGTCRL = 0x103, EDGES = 1 << 20, CRN_PC = 11 };
-#define ELF SOURCE_DIR "/docs/examples/motor/motor.elf"
+#include "tests/cli/capture_rig.h"
 
 /* main() has it */
 void cli_warn(struct cli *cli, const char *fmt, ...)
@@ -19,68 +11,6 @@ void cli_warn(struct cli *cli, const char *fmt, ...)
     vfprintf(cli->err_out, fmt, ap);
     fputc('\n', cli->err_out);
     va_end(ap);
-}
-
-struct sim_bdc_view { struct probe probe; struct sim_board *board; };
-
-struct fixture {
-    struct rig r;
-    struct symbols *syms;
-    pdo_edge *edge;
-    size_t n;
-    char dir[64];
-};
-
-static struct s12z_board *board_of(struct fixture *x) { return (struct s12z_board *)((struct sim_bdc_view *)x->r.p)->board; }
-static void put8(struct fixture *x, uint32_t addr, uint8_t v) { assert_int_equal(rig_block(&x->r, BDC_WRITE, addr, 1, &v, 1), BDC_OK); }
-
-static uint64_t symbol(struct fixture *x, const char *name)
-{
-    uint64_t a = 0;
-    assert_true(symbols_lookup(x->syms, name, &a));
-    return a;
-}
-
-static void drain(struct fixture *x)
-{
-    uint64_t lost = 0;
-    for (int n = 1; n > 0; x->n += (size_t)n) {
-        n = x->r.p->driver->pdo->read(x->r.p, x->edge + x->n, EDGES - x->n, &lost, NULL);
-        assert_true(n >= 0 && lost == 0);
-    }
-    assert_true(x->n < EDGES);
-}
-
-/* The capture runs before the trace is armed and until it has ended. */
-static void capture_from(struct fixture *x, const char *probe)
-{
-    struct s12z_board *b;
-    uint64_t hz;
-    assert_int_equal(symbols_open(ELF, &x->syms, NULL), 0);
-    x->r = rig_open(probe);
-    b = board_of(x);
-    const struct image *im = symbols_image(x->syms);
-    for (size_t k = 0; k < im->nsections; k++)
-        if (im->sections[k].data && im->sections[k].addr >= b->part->flash_start)
-            memcpy(b->flash + (im->sections[k].addr - b->part->flash_start), im->sections[k].data, im->sections[k].size);
-    rig_special_reset(&x->r);
-    rig_attach(&x->r);
-    rig_set_reg(&x->r, CRN_PC, (uint32_t)symbol(x, "start"));
-    x->edge = malloc(EDGES * sizeof *x->edge);
-    assert_non_null(x->edge);
-    assert_int_equal(x->r.p->driver->pdo->start(x->r.p, &hz, NULL), 0);
-    put8(x, DBGTCRH, 0x40);
-    put8(x, DBGTCRL, 0x06);
-    put8(x, DBGC1, 0x80);
-    assert_int_equal(rig_command(&x->r, BDC_GO, 0, NULL, NULL), BDC_OK);
-    for (unsigned k = 0; k < 60; k++) {
-        board_run_to(b, b->cpu.cycles + 10000);
-        drain(x);
-    }
-    assert_int_equal(rig_command(&x->r, BDC_BACKGROUND, 0, NULL, NULL), BDC_OK);
-    put8(x, DBGC1, 0);
-    board_run_to(b, b->cpu.cycles + 100000);
-    drain(x);
 }
 
 static FILE *create(struct fixture *x, const char *name, char path[128])
@@ -135,13 +65,6 @@ static int setup(void **state)
     write_forms(x);
     *state = x;
     return 0;
-}
-
-static void fixture_drop(struct fixture *x)
-{
-    symbols_close(x->syms);
-    rig_close(&x->r);
-    free(x->edge);
 }
 
 static int teardown(void **state)

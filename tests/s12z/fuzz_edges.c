@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "probe/pdo_vcd.h"
 #include "targets/s12z/trace_edges.h"
-#include "targets/s12z/trace_vcd.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -35,21 +35,19 @@ static struct seen run(const struct s12z_settings *set, const pdo_edge *e, size_
 
 static void vcd(const uint8_t *data, size_t size)
 {
-    struct s12z_settings set = s12z_settings_default();
-    struct seen s = { 0, 0 };
-    struct s12z_stream st;
-    struct s12z_edges ed;
-    struct s12z_vcd v;
+    struct pdo_vcd v;
     struct err err = { .code = ERR_OK };
-    s12z_stream_init(&st, S12Z_FORM_WIRE, &set, note, &s);
-    s12z_edges_init(&ed, &set, &st);
-    s12z_vcd_init(&v, NULL, NULL, &ed);
-    int ret = s12z_vcd_feed(&v, (const char *)data, size, &err);
-    if (ret == 0)
-        ret = s12z_vcd_end(&v, &err);
-    if ((ret < 0) != (err.code != ERR_OK))
+    pdo_edge *out = malloc((size / 2 + 1) * sizeof *out), last = 0;
+    if (!out)
         abort();
-    s12z_edges_end(&ed);
+    pdo_vcd_init(&v, NULL, NULL);
+    int n = pdo_vcd_feed(&v, (const char *)data, size, out, &err), end = n < 0 ? 0 : pdo_vcd_end(&v, &last, &err);
+    if ((n < 0 || end < 0) != (err.code != ERR_OK) || n > (int)(size / 2 + 1) || end > 1)
+        abort();
+    for (int k = 1; k < n; k++)
+        if (PDO_TICK(out[k]) < PDO_TICK(out[k - 1]))
+            abort();
+    free(out);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -1,4 +1,4 @@
-#include "targets/s12z/trace_vcd.h"
+#include "probe/pdo_vcd.h"
 
 #include <ctype.h>
 #include <stdio.h>
@@ -6,41 +6,60 @@
 #include <string.h>
 #include <strings.h>
 
+#include "probe/base/util.h"
+
 enum { CLK, DATA };
 
-void s12z_vcd_init(struct s12z_vcd *v, const char *clk, const char *data, struct s12z_edges *out)
+void pdo_vcd_init(struct pdo_vcd *v, const char *clk, const char *data)
 {
     memset(v, 0, sizeof *v);
-    v->out = out;
     v->line = 1;
     snprintf(v->want[CLK], sizeof v->want[CLK], "%s", clk ? clk : "PDOCLK");
     snprintf(v->want[DATA], sizeof v->want[DATA], "%s", data ? data : "PDO");
 }
 
-static int bad(const struct s12z_vcd *v, const char *why, struct err *err)
+static int bad(const struct pdo_vcd *v, const char *why, struct err *err)
 {
     return err_set(err, ERR_FORMAT, "give a value change dump (VCD) of the two pins", "line %llu: %s", (unsigned long long)v->line, why);
 }
 
-static int missing(const struct s12z_vcd *v, struct err *err)
+static int missing(const struct pdo_vcd *v, struct err *err)
 {
-    return err_set(err, ERR_FORMAT, "--signals CLOCK,DATA names them as the file does", "the file declares no signal '%s'",
-                   *v->id[CLK] ? v->want[DATA] : v->want[CLK]);
+    return err_set(err, ERR_FORMAT, "name them as the file does: --signals CLOCK,DATA; pdoclk= and pdo= behind --pdo",
+                   "the file declares no signal '%s'; it has %s", *v->id[CLK] ? v->want[DATA] : v->want[CLK], *v->names ? v->names : "none");
 }
 
 /* $var TYPE BITS ID NAME ... */
-static void declared(struct s12z_vcd *v)
+static void declared(struct pdo_vcd *v)
 {
+    size_t used = strlen(v->names);
+    if (v->nfields == 4 && !strcmp(v->field[1], "1"))
+        snprintf(v->names + used, sizeof v->names - used, "%s%s", used ? ", " : "", v->field[3]);
     for (unsigned k = 0; k < 2 && v->nfields == 4; k++)
         if (!strcasecmp(v->field[3], v->want[k]) && !strcmp(v->field[1], "1"))
             snprintf(v->id[k], sizeof v->id[k], "%s", v->field[2]);
 }
 
-static int keyword(struct s12z_vcd *v, const char *t, struct err *err)
+/* $timescale 10 ns, or 10ns */
+static void timescale(struct pdo_vcd *v)
+{
+    static const struct { const char *name; uint64_t hz; } units[] = { { "s", 1 }, { "ms", 1000 }, { "us", 1000000 }, { "ns", 1000000000 },
+                                                                       { "ps", 1000000000000 }, { "fs", 1000000000000000 } };
+    char *unit;
+    unsigned long n = strtoul(v->field[0], &unit, 10);
+    const char *name = *unit || v->nfields < 2 ? unit : v->field[1];
+    for (size_t k = 0; k < ARRAY_LEN(units); k++)
+        if (v->nfields && (n == 1 || n == 10 || n == 100) && !strcmp(name, units[k].name))
+            v->tick_hz = units[k].hz / n;
+}
+
+static int keyword(struct pdo_vcd *v, const char *t, struct err *err)
 {
     if (!strcmp(t, "$end")) {
         if (!strcmp(v->keyword, "$var"))
             declared(v);
+        if (!strcmp(v->keyword, "$timescale"))
+            timescale(v);
         *v->keyword = 0;
         return 0;
     }
@@ -55,17 +74,17 @@ static int keyword(struct s12z_vcd *v, const char *t, struct err *err)
     return 0;
 }
 
-static int put_edge(struct s12z_vcd *v)
+static int put_edge(struct pdo_vcd *v, pdo_edge *out)
 {
-    pdo_edge e = PDO_EDGE(v->time, v->level[CLK], v->level[DATA]);
     if (!v->changed)
         return 0;
     v->changed = false;
     v->changes++;
-    return s12z_edges_feed(v->out, &e, 1);
+    *out = PDO_EDGE(v->time, v->level[CLK], v->level[DATA]);
+    return 1;
 }
 
-static int time_mark(struct s12z_vcd *v, const char *t, struct err *err)
+static int time_mark(struct pdo_vcd *v, const char *t, pdo_edge *out, struct err *err)
 {
     char *end;
     unsigned long long to = strtoull(t + 1, &end, 10);
@@ -73,14 +92,14 @@ static int time_mark(struct s12z_vcd *v, const char *t, struct err *err)
         return bad(v, "a time that is no number", err);
     if (v->timed && to < v->time)
         return bad(v, "time goes back", err);
-    int ret = v->timed ? put_edge(v) : 0;
+    int ret = v->timed ? put_edge(v, out) : 0;
     v->changed |= !v->timed; /* the levels as the capture begins */
     v->timed = true;
     v->time = to;
     return ret;
 }
 
-static void value(struct s12z_vcd *v, const char *id, unsigned level)
+static void value(struct pdo_vcd *v, const char *id, unsigned level)
 {
     for (unsigned k = 0; k < 2; k++)
         if (!strcmp(id, v->id[k]) && level != v->level[k]) {
@@ -89,12 +108,12 @@ static void value(struct s12z_vcd *v, const char *id, unsigned level)
         }
 }
 
-static int token(struct s12z_vcd *v, struct err *err)
+static int token(struct pdo_vcd *v, pdo_edge *out, struct err *err)
 {
     const char *t = v->token;
     if (*v->keyword && strcmp(t, "$end") != 0) {
         if (v->nfields < 4)
-            snprintf(v->field[v->nfields++], S12Z_VCD_NAME, "%.63s", t);
+            snprintf(v->field[v->nfields++], PDO_VCD_NAME, "%.63s", t);
         return 0;
     }
     if (*t == '$')
@@ -106,7 +125,7 @@ static int token(struct s12z_vcd *v, struct err *err)
         return 0;
     }
     if (*t == '#')
-        return time_mark(v, t, err);
+        return time_mark(v, t, out, err);
     if (strchr("bBrR", *t)) {
         v->vector = true;
         return 0;
@@ -117,8 +136,9 @@ static int token(struct s12z_vcd *v, struct err *err)
     return 0;
 }
 
-int s12z_vcd_feed(struct s12z_vcd *v, const char *text, size_t n, struct err *err)
+int pdo_vcd_feed(struct pdo_vcd *v, const char *text, size_t n, pdo_edge *out, struct err *err)
 {
+    int edges = 0;
     for (size_t k = 0; k < n; k++) {
         if (!isspace((unsigned char)text[k])) {
             if (v->ntoken + 1 < sizeof v->token) /* longer ones are names nobody asks for */
@@ -126,19 +146,20 @@ int s12z_vcd_feed(struct s12z_vcd *v, const char *text, size_t n, struct err *er
             continue;
         }
         v->token[v->ntoken] = 0;
-        int ret = v->ntoken ? token(v, err) : 0;
+        int ret = v->ntoken ? token(v, out + edges, err) : 0;
         v->ntoken = 0;
         if (ret < 0)
             return ret;
+        edges += ret;
         v->line += text[k] == '\n';
     }
-    return 0;
+    return edges;
 }
 
-int s12z_vcd_end(struct s12z_vcd *v, struct err *err)
+int pdo_vcd_end(struct pdo_vcd *v, pdo_edge *out, struct err *err)
 {
-    int ret = s12z_vcd_feed(v, "\n", 1, err);
+    int ret = pdo_vcd_feed(v, "\n", 1, out, err);
     if (ret == 0 && !v->body)
         return missing(v, err);
-    return ret < 0 ? ret : put_edge(v);
+    return ret ? ret : put_edge(v, out);
 }
