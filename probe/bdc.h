@@ -55,16 +55,22 @@ enum bdc_pin {
 };
 
 struct bdc_ops {
+    /* Of BDCCSR only the high byte can be read (the low one reads 0), and a long ACK is not told: an access that failed shows as bytes 0xEE,
+     * if at all. Such an adapter's sync() also sets ENBDC and sends ACK_ENABLE. */
+    bool no_flags;
+    /* The fastest BDC clock it can talk at; sync() may find a faster one. 0: faster than any part's. */
+    uint32_t max_hz;
     /* Executes n ops in order; stops after the first BDC_NO_ACK, and after a BDC_LONG_ACK if stop_on_long is set.
-     * Returns how many ops were executed (n if all), or < 0 when the adapter itself failed. The outcome of each op
-     * says what the target did. ACKs are awaited if set_ack(true) was the last. */
+     * Returns how many ops were executed (n if all), or < 0 when the adapter itself failed: -ERR_USB it is gone; -ERR_TIMEOUT it was
+     * brought back in step, and what may be repeated may be tried again. The outcome of each op says what the target did. ACKs are awaited if set_ack(true) was the last. */
     int (*execute)(struct probe *p, struct bdc_op *ops, size_t n, bool stop_on_long, struct err *err);
     /* SYNC: measures the target's BDC clock and uses it from then on. *hz: the clock found. -ERR_NO_TARGET when
      * nothing answers. Drops a partial command, clears OVRUN, cancels GO_UNTIL and ERASE_FLASH. */
     int (*sync)(struct probe *p, uint32_t *hz, struct err *err);
     /* Uses hz without measuring (a wrong one gives garbage: the caller's decision). */
     int (*set_clock)(struct probe *p, uint32_t hz, struct err *err);
-    /* Whether the adapter waits for ACK pulses. The caller sends ACK_ENABLE or ACK_DISABLE itself. */
+    /* Whether the adapter waits for ACK pulses. The caller sends ACK_ENABLE or ACK_DISABLE itself, where can() says so. -ERR_UNSUPPORTED
+     * for true: it knows none and leaves fixed pauses; ACK must be disabled then. */
     int (*set_ack)(struct probe *p, bool on, struct err *err);
     /* Which ops this adapter can do. opcode is looked at for BDC_COMMAND only. */
     bool (*can)(struct probe *p, enum bdc_op_kind kind, uint8_t opcode);

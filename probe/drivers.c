@@ -1,10 +1,29 @@
 #include "probe/probe.h"
 
-extern const struct probe_driver cmsis_dap_driver, file_driver, ftdi_driver, jlink_driver, rsp_driver, serial_driver, sim_driver;
+/* One line each, so that nobody's is lost in a merge. */
+extern const struct probe_driver cmsis_dap_driver;
+extern const struct probe_driver file_driver;
+extern const struct probe_driver ftdi_driver;
+extern const struct probe_driver jlink_driver;
+extern const struct probe_driver osbdm_driver;
+extern const struct probe_driver rsp_driver;
+extern const struct probe_driver serial_driver;
+extern const struct probe_driver sim_driver;
+extern const struct probe_driver usbdm_driver;
 
 const struct probe_driver *const *probe_drivers(void)
 {
-    static const struct probe_driver *const drivers[] = { &cmsis_dap_driver, &ftdi_driver, &jlink_driver, &rsp_driver, &serial_driver, &sim_driver,
-                                                          &file_driver, NULL };
+    static const struct probe_driver *const drivers[] = {
+        &cmsis_dap_driver,
+        &ftdi_driver,
+        &jlink_driver,
+        &osbdm_driver,
+        &rsp_driver,
+        &serial_driver,
+        &sim_driver,
+        &usbdm_driver,
+        &file_driver,
+        NULL,
+    };
     return drivers;
 }

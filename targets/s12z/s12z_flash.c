@@ -62,21 +62,22 @@ void s12z_flash_close(struct s12z_target *t)
 
 /* ---- the controller ---- */
 
-/* FCLK is to be 1 MHz. A program that has set the divider knows its bus clock; else BDCFCLK tells it, whose SYNC also makes the link fast: with the
- * CPU halted nothing changes the PLL. */
+/* FCLK is to be 1 MHz. A program that has set the divider knows its bus clock; else BDCFCLK tells it, whose SYNC also makes the link fast, if the adapter
+ * is: with the CPU halted nothing changes the PLL. */
 static int set_divider(struct s12z_target *t, struct err *err)
 {
     uint8_t div;
-    t->flash->was_fast = REG_GET(t->control, S12Z_BDCCSR_CLKSW);
-    int ret = s12z_clock_source(t, true, err);
+    bool slow = t->bdc->max_hz;
+    t->flash->was_fast = slow || REG_GET(t->control, S12Z_BDCCSR_CLKSW); /* nothing to put back */
+    int ret = slow ? s12z_measure_fast(t, err) : s12z_clock_source(t, true, err);
     if (ret == 0)
         ret = s12z_peek8(t, FCLKDIV, &div, err);
     if (ret < 0)
         return ret;
-    uint32_t mhz = (t->hz / S12Z_BDCFCLK_PER_BUS + FCLK_HZ / 2) / FCLK_HZ;
+    uint32_t mhz = (t->fast_hz / S12Z_BDCFCLK_PER_BUS + FCLK_HZ / 2) / FCLK_HZ;
     if (mhz < 1 || mhz > MAX_BUS_MHZ)
         return err_set(err, ERR_PROTOCOL, "monitor reset halt brings the clocks back to their start",
-                       "flash: a bus clock of %u Hz does not give the flash its 1 MHz", t->hz);
+                       "flash: a bus clock of %u Hz does not give the flash its 1 MHz", t->fast_hz);
     if (!(div & FCLKDIV_LCK))
         ret = s12z_poke8(t, FCLKDIV, (uint8_t)(mhz - 1), err);
     /* what the program protects can be opened in special mode only; elsewhere the writes do nothing */

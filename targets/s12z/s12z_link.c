@@ -7,7 +7,7 @@
 #include "probe/base/util.h"
 #include "targets/s12z/s12z_priv.h"
 
-enum { TRIES = 4, CLKSW_CYCLES = 150 };
+enum { TRIES = 4, CLKSW_CYCLES = 150, FAILED_READ = 0xEE /* every byte of it (ZVM p.166) */ };
 #define CSR_BIT(f) REG_MASK(S12Z_BDCCSR_##f)
 #define CSR_RESERVED 0x1000u /* reads 0: a set bit is a sign of the wrong clock */
 #define CSR_ERRORS (CSR_BIT(RAMWF) | CSR_BIT(OVRUN) | CSR_BIT(NORESP) | CSR_BIT(RDINV) | CSR_BIT(ILLACC) | CSR_BIT(ILLCMD))
@@ -37,6 +37,8 @@ bool s12z_is_halted(struct s12z_target *t, struct err *err, const char *what)
                 t->state == TARGET_GONE ? "gone" : t->state == TARGET_RUNNING ? "running" : "not attached");
     return false;
 }
+
+bool s12z_can(const struct s12z_target *t, uint8_t opcode) { return t->bdc->can(t->probe, BDC_COMMAND, opcode); }
 
 /* ---- SYNC ---- */
 
@@ -127,14 +129,24 @@ static int put_csr(struct s12z_target *t, uint16_t v, struct err *err)
 
 int s12z_write_csr(struct s12z_target *t, struct err *err) { return s12z_lost(t, put_csr(t, t->control | 0xFF, err)); }
 
+/* Adapters that know no pulses want none, which takes bus cycles of the program (reference/s12z.md 1.3); others enable it by themselves. */
 static int enable_ack(struct s12z_target *t, struct err *err)
 {
     struct bdc_op op = { .kind = BDC_COMMAND, .opcode = BDC_ACK_ENABLE };
-    int ret = t->bdc->set_ack(t->probe, true, err);
-    if (ret == 0)
-        ret = t->bdc->execute(t->probe, &op, 1, false, err);
-    if (ret < 0)
+    struct err why = { .code = ERR_OK };
+    int ret = t->bdc->set_ack(t->probe, true, &why);
+    t->no_ack = ret == -ERR_UNSUPPORTED;
+    if (t->no_ack) {
+        op.opcode = BDC_ACK_DISABLE;
+        ret = t->bdc->set_ack(t->probe, false, &why);
+    }
+    if (ret == 0 && s12z_can(t, op.opcode))
+        ret = t->bdc->execute(t->probe, &op, 1, false, &why);
+    if (ret < 0) {
+        if (err)
+            *err = why;
         return ret;
+    }
     if (op.outcome == BDC_NO_ACK)
         return err_set(err, ERR_PROTOCOL, "check that the part is an S12Z; power-cycle the board",
                        "ACK_ENABLE is not acknowledged although SYNC was answered at %u Hz", t->hz);
@@ -170,7 +182,8 @@ int s12z_read_csr(struct s12z_target *t, struct err *err)
     if (ret < 0)
         return s12z_lost(t, ret);
     t->csr = csr;
-    if (t->link_up && t->control & CSR_BIT(ENBDC) && !(csr & CSR_BIT(ENBDC)))
+    /* An adapter whose SYNC sets ENBDC can hide that it was lost; the other bits are lost with it. */
+    if (t->link_up && t->control & CSR_BIT(ENBDC) && t->control & ~csr & (CSR_BIT(ENBDC) | CSR_BIT(BDCCIS) | CSR_BIT(STEAL) | CSR_BIT(CLKSW)))
         ret = after_reset(t, err);
     return s12z_lost(t, ret);
 }
@@ -190,8 +203,13 @@ int s12z_connect(struct s12z_target *t, struct err *err)
 
 int s12z_clock_source(struct s12z_target *t, bool fast, struct err *err)
 {
-    if (fast == ((t->control & CSR_BIT(CLKSW)) != 0))
+    if (fast == ((t->control & CSR_BIT(CLKSW)) != 0)) {
+        t->fast_hz = fast ? t->hz : t->fast_hz;
         return 0;
+    }
+    if (fast && t->bdc->max_hz)
+        return err_set(err, ERR_UNSUPPORTED, "leave it slow", "%s does BDC clocks up to %u MHz; the part's fast one may be more", t->probe->name,
+                       t->bdc->max_hz / 1000000);
     uint16_t old = t->control;
     t->control = (uint16_t)(fast ? t->control | CSR_BIT(CLKSW) : t->control & ~CSR_BIT(CLKSW));
     struct bdc_op pause = { .kind = BDC_PAUSE, .len = 2 * CLKSW_CYCLES };
@@ -204,7 +222,37 @@ int s12z_clock_source(struct s12z_target *t, bool fast, struct err *err)
         ret = sane_csr(t, &t->csr, err);
     if (ret < 0)
         t->control = old;
+    if (ret == 0 && fast)
+        t->fast_hz = t->hz;
     return s12z_lost(t, ret < 0 ? err_prefix(err, ret, "changing the BDC clock") : 0);
+}
+
+/* A SYNC can be measured at speeds at which bytes cannot be sent. */
+static int measure_and_reset(struct s12z_target *t, struct err *err)
+{
+    struct bdc_op pause = { .kind = BDC_PAUSE, .len = 2 * CLKSW_CYCLES };
+    uint32_t slow = t->hz;
+    int ret = put_csr(t, t->control | CSR_BIT(CLKSW) | 0xFF, err);
+    if (ret == 0)
+        ret = t->bdc->execute(t->probe, &pause, 1, false, err);
+    if (ret >= 0)
+        ret = sync(t, err);
+    if (ret < 0)
+        return s12z_lost(t, err_prefix(err, ret, "measuring the bus clock"));
+    uint32_t fast = t->hz;
+    t->hz = slow;
+    ret = s12z_reset_halted(t, err);
+    t->fast_hz = ret == 0 ? fast : 0;
+    return ret;
+}
+
+int s12z_measure_fast(struct s12z_target *t, struct err *err)
+{
+    bool was_fast = t->control & CSR_BIT(CLKSW);
+    if (t->bdc->max_hz)
+        return measure_and_reset(t, err);
+    int ret = s12z_clock_source(t, true, err);
+    return ret < 0 || was_fast ? ret : s12z_clock_source(t, false, err);
 }
 
 /* ---- what an op did, in words ---- */
@@ -229,12 +277,20 @@ static bool is_halted_class(const struct bdc_op *op)
     return op->kind == BDC_COMMAND && bdc_shape(op->opcode, &shape) == 0 && shape.cls == BDC_HALTED;
 }
 
-/* Done twice they would do something else. */
+/* Done twice they would do something else: the trace buffer's port gives the next word. */
 static bool repeatable(const struct bdc_op *op)
 {
-    return op->kind != BDC_LINES
+    return op->kind != BDC_LINES && !(op->kind == BDC_READ && op->addr == S12Z_DBGTB)
            && (op->kind != BDC_COMMAND || (op->opcode != BDC_STEP1 && op->opcode != BDC_GO && op->opcode != BDC_GO_UNTIL
                                            && op->opcode != BDC_READ_DBGTB));
+}
+
+static bool all_repeatable(const struct bdc_op *ops, size_t n)
+{
+    while (n-- > 0)
+        if (!repeatable(&ops[n]))
+            return false;
+    return true;
 }
 
 static int refused(const struct bdc_op *op, uint16_t csr, struct err *err)
@@ -324,21 +380,49 @@ static bool all_ones(const struct bdc_op *ops, size_t n)
     return bytes > 0;
 }
 
-static bool all_repeatable(const struct bdc_op *ops, size_t n)
+/* Without ACK pulses BDCCSR tells at the end of a transfer that something in it failed. Which it was is found by doing one op after the other;
+ * where that cannot be, it is said of the last. Returns how many ops were done, the outcome of the last one says how. */
+static int execute_looking(struct s12z_target *t, struct bdc_op *ops, size_t n, struct err *err)
 {
-    while (n-- > 0)
-        if (!repeatable(&ops[n]))
-            return false;
-    return true;
+    enum { PART = 64 };
+    struct bdc_op part[PART + 1];
+    uint8_t rx[2];
+    n = MIN(n, (size_t)PART);
+    memcpy(part, ops, n * sizeof *ops);
+    part[n] = (struct bdc_op){ .kind = BDC_COMMAND, .opcode = BDC_READ_BDCCSR, .rx = rx };
+    int ret = t->bdc->execute(t->probe, part, n + 1, false, err);
+    if (ret < 0)
+        return ret;
+    memcpy(ops, part, n * sizeof *ops);
+    uint16_t csr = be16(rx);
+    bool failed = !absurd(csr) && csr & CSR_ERRORS;
+    if (failed && n > 1 && all_repeatable(ops, n)) {
+        ret = put_csr(t, t->control | (CSR_ERRORS & 0xFF), err);
+        return ret < 0 ? ret : execute_looking(t, ops, 1, err);
+    }
+    ops[n - 1].outcome = absurd(csr) ? BDC_NO_ACK : failed ? BDC_LONG_ACK : BDC_OK;
+    return (int)n;
+}
+
+static int execute(struct s12z_target *t, struct bdc_op *ops, size_t n, struct err *err)
+{
+    return t->no_ack ? execute_looking(t, ops, n, err) : t->bdc->execute(t->probe, ops, n, true, err);
 }
 
 static int do_ops(struct s12z_target *t, struct bdc_op *ops, size_t n, struct err *err)
 {
     struct err why = { .code = ERR_OK };
     for (size_t at = 0, tries = 0; at < n;) {
-        int ret = t->bdc->execute(t->probe, ops + at, n - at, true, err);
-        if (ret <= 0)
+        int ret = execute(t, ops + at, n - at, &why);
+        if (ret == -ERR_TIMEOUT && all_repeatable(ops + at, n - at) && ++tries < TRIES) { /* the adapter is in step again */
+            t->retries++;
+            continue;
+        }
+        if (ret <= 0) {
+            if (err && ret < 0)
+                *err = why;
             return s12z_lost(t, ret);
+        }
         at += (size_t)ret;
         enum bdc_outcome outcome = ops[at - 1].outcome;
         if (outcome == BDC_OK)
@@ -358,9 +442,35 @@ static int do_ops(struct s12z_target *t, struct bdc_op *ops, size_t n, struct er
     return 0;
 }
 
+/* Whether an access of a read gave the bytes of a failed one. */
+static bool looks_failed(const struct bdc_op *op)
+{
+    for (uint32_t at = 0; op->kind == BDC_READ && op->addr >= S12Z_RAM_START && at < op->len; at += op->width) {
+        unsigned same = 0;
+        for (unsigned k = 0; k < op->width; k++)
+            same += op->rx[at + k] == FAILED_READ;
+        if (same == op->width)
+            return true;
+    }
+    return false;
+}
+
+/* An adapter that does not tell of failures: what looks like one is read again, and believed then. Not registers, which may mind. (Addresses
+ * without memory are refused before.) */
+static int read_doubtful_again(struct s12z_target *t, struct bdc_op *ops, size_t n, struct err *err)
+{
+    int ret = 0;
+    for (size_t k = 0; ret == 0 && k < n; k++)
+        if (looks_failed(&ops[k]))
+            ret = do_ops(t, &ops[k], 1, err);
+    return ret;
+}
+
 int s12z_do(struct s12z_target *t, struct bdc_op *ops, size_t n, struct err *err)
 {
     int ret = do_ops(t, ops, n, err);
+    if (ret == 0 && t->bdc->no_flags)
+        ret = read_doubtful_again(t, ops, n, err);
     if (ret < 0 || !all_ones(ops, n) || !all_repeatable(ops, n))
         return ret;
     t->link_doubt = false;

@@ -39,6 +39,18 @@ static size_t piece(uint32_t addr, size_t len, unsigned width, unsigned *use)
     return MIN(len, (size_t)(4 - addr % 4));
 }
 
+/* All of it in regions of the part. */
+static bool is_memory(const struct s12z_target *t, uint64_t addr, size_t len)
+{
+    for (size_t k = 0; k < t->nmap && len; k++)
+        if (addr >= t->map[k].start && addr - t->map[k].start < t->map[k].length) {
+            size_t here = (size_t)MIN((uint64_t)len, t->map[k].length - (addr - t->map[k].start));
+            addr += here;
+            len -= here;
+        }
+    return len == 0;
+}
+
 static int check(struct s12z_target *t, uint64_t addr, unsigned width, size_t len, const char *what, struct err *err)
 {
     if (t->secured)
@@ -48,6 +60,8 @@ static int check(struct s12z_target *t, uint64_t addr, unsigned width, size_t le
                        "%s: the target is %s", what, t->state == TARGET_GONE ? "gone" : "not attached");
     if (addr > S12Z_ADDRESS || len > S12Z_ADDRESS + 1 - addr)
         return err_set(err, ERR_FAULT, "addresses have 24 bits", "%s: %zu bytes at %#llx", what, len, (unsigned long long)addr);
+    if (t->bdc->no_flags && !is_memory(t, addr, len))
+        return err_set(err, ERR_FAULT, "is there memory on this part?", "%s: %zu bytes at %06llX: there is no memory", what, len, (unsigned long long)addr);
     if (width && ((width != 1 && width != 2 && width != 4) || addr % width || len % width))
         return err_set(err, ERR_USAGE, "", "%s: %zu bytes at %06llx in pieces of %u", what, len, (unsigned long long)addr, width);
     return 0;

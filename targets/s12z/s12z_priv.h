@@ -68,10 +68,13 @@ struct s12z_target {
 
     /* link */
     uint32_t hz;           /* BDC clock by the last SYNC; 0: none yet */
+    uint32_t fast_hz;      /* BDCFCLK as last measured; 0: not yet */
     uint16_t csr;          /* BDCCSR as last read */
     uint16_t control;      /* control bits that are ours to write: ENBDC, BDCCIS, STEAL, CLKSW */
     bool link_doubt;       /* BDCCSR was absurd or had OVRUN, and a SYNC was needed */
-    bool link_up;          /* SYNC was answered and ACK is on */
+    bool link_up;          /* SYNC was answered; ACK is on, or the adapter knows none */
+    bool no_ack;           /* the adapter knows no ACK pulses: BDCCSR says after every transfer whether something failed */
+    uint64_t sampled_ns;   /* the program was held for looks at its PC, by an adapter without SYNC_PC */
     bool secured;
     bool was_reset;        /* ENBDC was found clear: the part was reset; poll() sees to it */
     bool reset_while_halted; /* and it was halted then */
@@ -146,14 +149,19 @@ int s12z_no_answer(struct s12z_target *t, struct err *err);
 /* n ops in as few transfers as possible, with everything a target may answer seen to: a lost clock is measured again, an overrun cleared, what may
  * be repeated is repeated, flags of BDCCSR become an error's sentence. Not for BDCCSR itself. The link being lost changes the state to GONE. */
 int s12z_do(struct s12z_target *t, struct bdc_op *ops, size_t n, struct err *err);
+/* A command of the BDC the adapter can send. */
+bool s12z_can(const struct s12z_target *t, uint8_t opcode);
 /* One command without address and data: GO, BACKGROUND, STEP1. */
 int s12z_command(struct s12z_target *t, uint8_t opcode, struct err *err);
 /* Reads BDCCSR into t->csr. ENBDC found clear on an unsecured part that was ours: ENBDC and ACK are set again and was_reset is set. */
 int s12z_read_csr(struct s12z_target *t, struct err *err);
 /* Writes t->control and clears the error flags. */
 int s12z_write_csr(struct s12z_target *t, struct err *err);
-/* Changes CLKSW and measures the new clock. */
+/* Changes CLKSW and measures the new clock. -ERR_UNSUPPORTED where the adapter is too slow for the fast one. */
 int s12z_clock_source(struct s12z_target *t, bool fast, struct err *err);
+/* Measures BDCFCLK, also where the adapter cannot talk at it: then only a reset brings the slow clock back, so the part is reset and halted again.
+ * Halted before and after. Into t->fast_hz. */
+int s12z_measure_fast(struct s12z_target *t, struct err *err);
 uint64_t s12z_now(struct s12z_target *t);
 int s12z_wait(struct s12z_target *t, uint64_t ns, struct err *err);
 bool s12z_is_halted(struct s12z_target *t, struct err *err, const char *what);
@@ -246,6 +254,7 @@ int s12z_mass_erase_begin(struct s12z_target *t, struct err *err);
 /* Special reset of the erased part: attached and halted. */
 int s12z_mass_erase_end(struct s12z_target *t, struct err *err);
 extern const struct monitor_command s12z_monitor[];
+int s12z_reset_halted(struct s12z_target *t, struct err *err); /* by the pins, in special mode */
 int s12z_attach(struct target *t, struct err *err);
 int s12z_identify(struct s12z_target *t, struct err *err);
 

@@ -190,6 +190,14 @@ static int reset_to(struct s12z_target *t, bool special, struct err *err)
     return ret;
 }
 
+int s12z_reset_halted(struct s12z_target *t, struct err *err)
+{
+    int ret = reset_to(t, true, err);
+    for (size_t k = 0; ret == 0 && k < t->npatches; k++)
+        t->patch[k].in_memory = false;
+    return ret;
+}
+
 /* To run from reset with breakpoints it starts halted, so that none is missed; then it runs in special mode. */
 static int op_reset(struct target *target, enum reset_mode mode, struct err *err)
 {
@@ -244,7 +252,7 @@ static int leave(struct s12z_target *t, struct err *err)
     t->control = t->attach_control & (uint16_t)~CSR_BIT(ENBDC); /* BGND is a no-op again */
     if (ret == 0)
         ret = s12z_write_csr(t, err);
-    if (ret == 0)
+    if (ret == 0 && s12z_can(t, BDC_ACK_DISABLE))
         ret = t->bdc->execute(t->probe, &off, 1, false, err);
     if (ret >= 0)
         ret = t->bdc->set_ack(t->probe, false, err);

@@ -255,10 +255,10 @@ static int read_lines(struct s12z_trace *tr, struct err *err)
 static int read_buffer(struct s12z_trace *tr, struct err *err)
 {
     struct s12z_target *t = tr->t;
-    bool hurry = t->state == TARGET_HALTED && !REG_GET(t->control, S12Z_BDCCSR_CLKSW);
+    bool hurry = t->state == TARGET_HALTED && !REG_GET(t->control, S12Z_BDCCSR_CLKSW) && !t->bdc->max_hz;
     int ret = hurry ? s12z_clock_source(t, true, err) : 0;
-    if (ret == 0 && hurry)
-        tr->bus_hz = t->hz / S12Z_BDCFCLK_PER_BUS;
+    if (ret == 0 && (hurry || t->bdc->max_hz))
+        tr->bus_hz = t->fast_hz / S12Z_BDCFCLK_PER_BUS;
     if (ret == 0)
         ret = read_lines(tr, err);
     int back = hurry ? s12z_clock_source(t, false, ret < 0 ? NULL : err) : 0;
@@ -519,11 +519,16 @@ static int open_pins(struct s12z_trace *tr, struct err *err)
     return ret;
 }
 
-/* BDCFCLK follows the bus clock (assumed equal: docs/unverified.md): SYNC measures it. Gaps of bursts are told in cycles then. */
+/* BDCFCLK follows the bus clock (assumed equal: docs/unverified.md): SYNC measures it. Gaps of bursts are told in cycles then. An adapter that
+ * cannot talk at it has measured it at a download, or not at all. */
 static int measure_bus(struct s12z_trace *tr, struct err *err)
 {
     struct s12z_target *t = tr->t;
     bool fast = REG_GET(t->csr, S12Z_BDCCSR_CLKSW);
+    if (t->bdc->max_hz) {
+        tr->bus_hz = t->fast_hz / S12Z_BDCFCLK_PER_BUS;
+        return 0;
+    }
     int ret = fast ? 0 : s12z_clock_source(t, true, err);
     if (ret == 0)
         tr->bus_hz = t->hz / S12Z_BDCFCLK_PER_BUS;

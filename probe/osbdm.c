@@ -1,0 +1,431 @@
+/* Driver "osbdm": the BDM pods on NXP's boards with their firmware for S12Z, a pipe of bytes to the BKGD pin.
+ *
+ * One packet holds up to 30 bytes sent or received; as many commands as fit go into one, and no command is divided, for the part drops one
+ * that pauses for 512 cycles. Packets have no numbers and the firmware has one buffer each way, so there is one at a time; its answer's read
+ * is on the bus before it. The firmware knows no ACK pulses: it leaves some 36 cycles between bytes instead.
+ * Source: reference/s12z.md 6.3 (firmware build 31 revision 26: cmd_processing.c, bdm_9s12z.c, bdm_bgnd_driver.c). */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "probe/base/bytes.h"
+#include "probe/base/log.h"
+#include "probe/base/util.h"
+#include "probe/pod.h"
+
+enum { PACKET = 64, HEAD = 4, MAX_PAIRS = (PACKET - HEAD) / 2, DRAIN_MS = 20, DRAIN_READS = 16, CORE_S12Z = 9, VERSION_BYTES = 12, STATUS_BYTES = 12 };
+enum osbdm_command { OSBDM_STATUS = 0x10, OSBDM_INIT = 0x11, OSBDM_SET_SPEED = 0x25, OSBDM_GET_SPEED = 0x26, OSBDM_SPECIAL = 0x27, OSBDM_VERSION = 0x50 };
+enum osbdm_special { SPECIAL_BKGD = 0x07, SPECIAL_RESET = 0x08, SPECIAL_PIPE = 0x1D, SPECIAL_PINS_OFF = 0x33, SPECIAL_PINS_ON = 0x34 };
+enum { PIPE_SEND = 0x00, PIPE_RECEIVE = 0x07, LOW = 0x00, RELEASED = 0xFF };
+enum { TICKS_NOBODY = 0xFFFF }; /* of 60 MHz: a clock slower than any part's */
+#define TICK_HZ UINT64_C(60000000)
+#define MAX_HZ 24000000 /* what its bit routines do */
+
+/* Where received bytes go. */
+struct piece {
+    uint8_t *to; /* NULL: dropped */
+    unsigned bytes;
+};
+
+struct osbdm {
+    struct pod pod;
+    char firmware[48];
+    uint8_t out[PACKET], in[PACKET];
+    unsigned pairs, npieces;
+    struct piece piece[MAX_PAIRS];
+};
+
+static struct osbdm *self(struct probe *p) { return CONTAINER_OF(p, struct osbdm, pod.probe); }
+static const struct probe_driver *driver(void);
+
+/* ---- packets ---- */
+
+/* Sends o->out, whose first len bytes matter, and gets the answer into o->in. -ERR_PROTOCOL: none to this command. */
+static int packet(struct osbdm *o, size_t len, size_t want, struct err *err)
+{
+    uint8_t command = o->out[0];
+    memset(o->out + len, 0, PACKET - len);
+    int ret = pod_post(&o->pod, o->in, PACKET, err);
+    if (ret == 0)
+        ret = pod_send(&o->pod, o->out, PACKET, err);
+    if (ret == 0)
+        ret = pod_fetch(&o->pod, o->pod.timeout_ms, err);
+    if (ret < 0)
+        return ret;
+    if (ret >= 2 && o->in[0] <= 2)
+        return err_set(err, ERR_PROTOCOL, "look for newer firmware", "command %02x: %s", command, o->in[0] == 2 ? "the pod does not know it" : "the pod failed");
+    if ((size_t)ret < want || o->in[0] != command)
+        return err_set(err, ERR_PROTOCOL, "unplug the pod and plug it in again", "command %02x: %d bytes of answer to %02x, %zu are right", command, ret,
+                       ret > 0 ? o->in[0] : 0, want);
+    return 0;
+}
+
+static int command(struct osbdm *o, enum osbdm_command c, size_t want, struct err *err)
+{
+    o->out[0] = (uint8_t)c;
+    return packet(o, 1, want, err);
+}
+
+static int set_speed(struct osbdm *o, uint32_t ticks, struct err *err)
+{
+    o->out[0] = OSBDM_SET_SPEED;
+    put_be32(o->out + 1, ticks);
+    return packet(o, 5, 2, err);
+}
+
+static int special(struct osbdm *o, enum osbdm_special sub, uint8_t value, struct err *err)
+{
+    const uint8_t p[] = { OSBDM_SPECIAL, (uint8_t)sub, 0, 1, value };
+    memcpy(o->out, p, sizeof p);
+    return packet(o, sizeof p, PACKET, err);
+}
+
+/* ---- the pipe ---- */
+
+static int flush(struct osbdm *o, struct err *err)
+{
+    unsigned wanted = 0;
+    for (unsigned k = 0; k < o->npieces; k++)
+        wanted += o->piece[k].bytes;
+    if (o->pairs == 0)
+        return 0;
+    o->out[0] = OSBDM_SPECIAL;
+    o->out[1] = SPECIAL_PIPE;
+    put_be16(o->out + 2, (uint16_t)(2 * o->pairs));
+    int ret = packet(o, HEAD + 2 * o->pairs, PACKET, err);
+    o->pairs = 0;
+    if (ret == 0 && be16(o->in + 2) != wanted)
+        ret = err_set(err, ERR_PROTOCOL, "unplug the pod and plug it in again", "%u bytes came from BKGD, %u are right", be16(o->in + 2), wanted);
+    const uint8_t *from = o->in + HEAD;
+    for (unsigned k = 0; ret == 0 && k < o->npieces; from += o->piece[k++].bytes)
+        if (o->piece[k].to)
+            memcpy(o->piece[k].to, from, o->piece[k].bytes);
+    o->npieces = 0;
+    return ret;
+}
+
+static void pair(struct osbdm *o, uint8_t what, uint8_t byte)
+{
+    o->out[HEAD + 2 * o->pairs] = what;
+    o->out[HEAD + 2 * o->pairs + 1] = byte;
+    o->pairs++;
+}
+
+/* One command into the packet; one that does not fit waits for the next. */
+static int add(struct osbdm *o, uint8_t opcode, uint32_t addr, const uint8_t *tx, uint8_t *rx, struct err *err)
+{
+    struct bdc_shape shape;
+    if (bdc_shape(opcode, &shape) < 0)
+        return err_set(err, ERR_USAGE, "", "BDC: no command %02X", opcode);
+    unsigned answer = shape.rx_bytes + (shape.status ? 1u : 0u), all = 1u + shape.address_bytes + shape.tx_bytes + answer;
+    int ret = o->pairs + all > MAX_PAIRS ? flush(o, err) : 0;
+    if (ret < 0)
+        return ret;
+    pair(o, PIPE_SEND, opcode);
+    for (unsigned k = shape.address_bytes; k-- > 0;)
+        pair(o, PIPE_SEND, (uint8_t)(addr >> (8 * k)));
+    for (unsigned k = 0; k < shape.tx_bytes; k++)
+        pair(o, PIPE_SEND, tx[k]);
+    for (unsigned k = 0; k < answer; k++)
+        pair(o, PIPE_RECEIVE, 0);
+    if (answer)
+        o->piece[o->npieces++] = (struct piece){ rx, answer };
+    o->pod.cycles += pod_command_cycles(&shape);
+    return 0;
+}
+
+static int add_block(struct osbdm *o, const struct bdc_op *op, struct err *err)
+{
+    bool write = op->kind == BDC_WRITE, lines = op->kind == BDC_LINES;
+    unsigned step = lines ? 8 : op->width, size = op->width == 4 ? 8 : op->width == 2 ? 4 : 0;
+    uint8_t first = write ? BDC_WRITE_MEM : BDC_READ_MEM, more = write ? BDC_FILL_MEM : BDC_DUMP_MEM;
+    int ret = lines ? 0 : pod_check_block(op, err);
+    if (lines && op->len % step)
+        ret = err_set(err, ERR_USAGE, "", "BDC: %u bytes of trace lines", op->len);
+    for (uint32_t at = 0; ret == 0 && at < op->len; at += step) {
+        uint8_t opcode = lines ? BDC_READ_DBGTB : (uint8_t)((at ? more : first) + size);
+        ret = add(o, opcode, op->addr, op->tx ? op->tx + at : NULL, op->rx ? op->rx + at : NULL, err);
+    }
+    return ret;
+}
+
+/* ERASE_FLASH counts twice in a row only: both into one packet. */
+static int add_op(struct osbdm *o, const struct bdc_op *op, const struct bdc_op *before, struct err *err)
+{
+    int ret;
+    switch (op->kind) {
+    case BDC_COMMAND:
+        if (op->opcode == BDC_ACK_ENABLE)
+            return err_set(err, ERR_UNSUPPORTED, "", "%s knows no ACK pulses", o->pod.probe.name);
+        ret = op->opcode == BDC_ERASE_FLASH && !(before && before->opcode == BDC_ERASE_FLASH) ? flush(o, err) : 0;
+        return ret < 0 ? ret : add(o, op->opcode, op->addr, op->tx, op->rx, err);
+    case BDC_PAUSE:
+        ret = flush(o, err);
+        return ret < 0 ? ret : pod_wait(&o->pod.probe, op->len * UINT64_C(1000000000) / MAX(o->pod.hz, 1000u), err);
+    default: return add_block(o, op, err);
+    }
+}
+
+static int run(struct osbdm *o, struct bdc_op *ops, size_t n, struct err *err)
+{
+    o->pairs = o->npieces = 0;
+    for (size_t k = 0; k < n; k++) {
+        int ret = add_op(o, &ops[k], k ? &ops[k - 1] : NULL, err);
+        if (ret < 0)
+            return ret;
+    }
+    return flush(o, err);
+}
+
+/* ---- starting ---- */
+
+static int get_version(struct osbdm *o, struct err *err)
+{
+    int ret = command(o, OSBDM_VERSION, VERSION_BYTES, err);
+    if (ret < 0)
+        return err_prefix(err, ret, "firmware version");
+    snprintf(o->firmware, sizeof o->firmware, "build %u rev %u, core %u%s", o->in[4], o->in[7], o->in[5], o->in[5] == CORE_S12Z ? " (S12Z)" : "");
+    if (o->in[5] != CORE_S12Z)
+        return err_set(err, ERR_UNSUPPORTED, "load OSBDM's firmware for S12Z into the pod with its boot loader",
+                       "this pod's firmware is for another core (%u), S12Z is %u", o->in[5], CORE_S12Z);
+    return 0;
+}
+
+/* A pod that still sends an earlier session's answer has said it by then. */
+static int prove(struct osbdm *o, struct err *err)
+{
+    int ret = usb_drain(o->pod.usb, o->pod.ep_in, DRAIN_MS, DRAIN_READS, err);
+    if (ret < 0)
+        return ret;
+    ret = get_version(o, err);
+    if (ret != -ERR_TIMEOUT && ret != -ERR_PROTOCOL)
+        return ret;
+    log_msg(o->pod.probe.log, LOG_USB, "%s: silent: port reset", o->pod.probe.name);
+    ret = usb_reset(o->pod.usb, err);
+    if (ret < 0)
+        ret = pod_attach(&o->pod, err);
+    if (ret == 0)
+        ret = usb_drain(o->pod.usb, o->pod.ep_in, DRAIN_MS, DRAIN_READS, err);
+    return ret < 0 ? ret : get_version(o, err);
+}
+
+static uint32_t ticks_of(uint32_t hz) { return (uint32_t)(TICK_HZ * BDC_SYNC_CYCLES / hz); }
+
+/* Supply and pins on; a supply that does not come is seen later. */
+static int osbdm_start(struct pod *p, struct err *err)
+{
+    struct osbdm *o = CONTAINER_OF(p, struct osbdm, pod);
+    int ret = prove(o, err);
+    if (ret == 0 && command(o, OSBDM_INIT, 2, err) == -ERR_USB)
+        ret = -ERR_USB;
+    if (ret == 0)
+        ret = special(o, SPECIAL_PINS_ON, 0, err);
+    if (ret == 0 && p->hz)
+        ret = set_speed(o, ticks_of(p->hz), err);
+    return ret;
+}
+
+/* ---- bdc.h ---- */
+
+static int osbdm_execute(struct probe *probe, struct bdc_op *ops, size_t n, bool stop_on_long, struct err *err)
+{
+    struct osbdm *o = self(probe);
+    (void)stop_on_long;
+    for (size_t k = 0; k < n; k++)
+        ops[k].outcome = BDC_NOT_SENT;
+    if (!o->pod.usb)
+        return pod_lost(&o->pod, err);
+    int ret = run(o, ops, n, err);
+    if (ret < 0)
+        return pod_recovered(&o->pod, ret, err);
+    uint64_t now = pod_now_ns(probe);
+    for (size_t k = 0; k < n; k++) {
+        ops[k].outcome = BDC_OK;
+        ops[k].at_ns = now;
+    }
+    return (int)n;
+}
+
+/* Nobody answering leaves the clock as it was: it is set to one that no part has, before. */
+static int measure(struct osbdm *o, uint32_t *hz, struct err *err)
+{
+    int ret = set_speed(o, TICKS_NOBODY, err);
+    if (ret == 0)
+        ret = command(o, OSBDM_GET_SPEED, 6, err);
+    if (ret < 0)
+        return ret;
+    uint32_t ticks = be32(o->in + 2);
+    if (ticks == 0 || ticks > TICKS_NOBODY - 16)
+        return err_set(err, ERR_NO_TARGET, "check target power, the BKGD line and the RESET line", "SYNC: no answer");
+    *hz = o->pod.hz = (uint32_t)(TICK_HZ * BDC_SYNC_CYCLES / ticks);
+    return 0;
+}
+
+static int osbdm_sync(struct probe *probe, uint32_t *hz, struct err *err)
+{
+    struct osbdm *o = self(probe);
+    if (!o->pod.usb)
+        return pod_lost(&o->pod, err);
+    int ret = measure(o, hz, err);
+    return ret < 0 ? pod_recovered(&o->pod, ret, err) : 0;
+}
+
+static int osbdm_set_clock(struct probe *probe, uint32_t hz, struct err *err)
+{
+    struct osbdm *o = self(probe);
+    if (hz < TICK_HZ * BDC_SYNC_CYCLES / TICKS_NOBODY + 1 || hz > MAX_HZ)
+        return err_set(err, ERR_USAGE, "118 kHz to 24 MHz", "BDC clock of %u Hz", hz);
+    if (!o->pod.usb)
+        return pod_lost(&o->pod, err);
+    int ret = set_speed(o, ticks_of(hz), err);
+    if (ret < 0)
+        return pod_recovered(&o->pod, ret, err);
+    o->pod.hz = hz;
+    return 0;
+}
+
+static int osbdm_set_ack(struct probe *p, bool on, struct err *err)
+{
+    return on ? err_set(err, ERR_UNSUPPORTED, "", "%s knows no ACK pulses", p->name) : 0;
+}
+
+static bool osbdm_can(struct probe *p, enum bdc_op_kind kind, uint8_t opcode)
+{
+    struct bdc_shape shape;
+    (void)p;
+    return kind != BDC_COMMAND || (opcode != BDC_ACK_ENABLE && bdc_shape(opcode, &shape) == 0);
+}
+
+static int osbdm_set_pins(struct probe *probe, unsigned mask, unsigned value, struct err *err)
+{
+    struct osbdm *o = self(probe);
+    int ret = 0;
+    if (mask & ~(unsigned)(BDC_PIN_BKGD | BDC_PIN_RESET))
+        return err_set(err, ERR_UNSUPPORTED, "", "%s: no such pin on this adapter", probe->name);
+    if (!o->pod.usb)
+        return pod_lost(&o->pod, err);
+    if (mask & BDC_PIN_BKGD)
+        ret = special(o, SPECIAL_BKGD, value & BDC_PIN_BKGD ? RELEASED : LOW, err);
+    if (ret == 0 && mask & BDC_PIN_RESET)
+        ret = special(o, SPECIAL_RESET, value & BDC_PIN_RESET ? RELEASED : LOW, err);
+    return ret < 0 ? pod_recovered(&o->pod, ret, err) : 0;
+}
+
+static int osbdm_get_pins(struct probe *probe, unsigned *value, unsigned *known, struct err *err)
+{
+    struct osbdm *o = self(probe);
+    if (!o->pod.usb)
+        return pod_lost(&o->pod, err);
+    int ret = command(o, OSBDM_STATUS, STATUS_BYTES, err);
+    if (ret < 0)
+        return pod_recovered(&o->pod, ret, err);
+    *known = BDC_PIN_RESET;
+    *value = o->in[3] ? 0 : BDC_PIN_RESET;
+    return 0;
+}
+
+/* ---- the driver ---- */
+
+/* Source: osbdm_hwdesc.h. */
+static const struct usb_id ids[] = { { 0x15A2, 0x005E }, { 0x15A2, 0x0042 }, { 0x15A2, 0x0058 }, { 0x15A2, 0x005F }, { 0x15A2, 0xAF10 }, { 0x15A2, 0xAF11 },
+                                     { 0, 0 } };
+
+static struct osbdm *make(const struct adapter *a, const struct log *log, const char *spec, struct err *err)
+{
+    struct osbdm *o = calloc(1, sizeof *o);
+    if (!o)
+        err_set(err, ERR_NOMEM, "", "osbdm: out of memory");
+    else if (pod_init(&o->pod, driver(), a, log, spec, osbdm_start, err) < 0) {
+        free(o);
+        o = NULL;
+    }
+    return o;
+}
+
+static void look(struct adapter *row)
+{
+    struct osbdm *o = make(row, NULL, "", &row->problem);
+    struct err why = { .code = ERR_OK };
+    int ret = o ? pod_attach(&o->pod, &row->problem) : -1;
+    if (ret == 0)
+        ret = prove(o, &why);
+    if (ret < 0 && why.code != ERR_OK && why.code != ERR_UNSUPPORTED)
+        row->problem = why;
+    if (ret == -ERR_UNSUPPORTED) {
+        row->can = 0;
+        snprintf(row->note, sizeof row->note, "%.120s", why.what);
+    }
+    if (o) {
+        memcpy(row->firmware, o->firmware, sizeof o->firmware);
+        pod_disconnect(&o->pod);
+    }
+    free(o);
+}
+
+static int osbdm_list(bool open, struct adapter_list *out, struct err *err)
+{
+    size_t first = out->n;
+    int ret = adapter_list_usb(driver(), ids, pod_pick, out, err);
+    for (size_t i = first; open && ret == 0 && i < out->n; i++)
+        if (out->row[i].problem.code == ERR_OK)
+            look(&out->row[i]);
+    return ret;
+}
+
+static void osbdm_close(struct probe *p)
+{
+    if (!p)
+        return;
+    struct osbdm *o = self(p);
+    if (o->pod.usb && osbdm_set_pins(p, BDC_PIN_BKGD | BDC_PIN_RESET, BDC_PIN_BKGD | BDC_PIN_RESET, NULL) == 0)
+        special(o, SPECIAL_PINS_OFF, 0, NULL);
+    pod_disconnect(&o->pod);
+    free(o);
+}
+
+static int osbdm_open(const struct probe_config *cfg, struct probe **out, struct err *err)
+{
+    struct err why = { .code = ERR_NOMEM };
+    struct osbdm *o = make(cfg->adapter, cfg->log, cfg->spec, &why);
+    int ret = o ? pod_connect(&o->pod, &why) : -(int)why.code;
+    if (ret < 0) {
+        err_set(err, why.code, why.hint, "osbdm: %s", why.what);
+        free(o);
+        return ret;
+    }
+    *out = &o->pod.probe;
+    return 0;
+}
+
+static int osbdm_reopen(struct probe *p, struct err *err)
+{
+    int ret = pod_connect(&self(p)->pod, err);
+    return ret < 0 ? err_prefix(err, ret, p->name) : 0;
+}
+
+static const struct bdc_ops osbdm_bdc = {
+    .max_hz = MAX_HZ,
+    .execute = osbdm_execute,
+    .sync = osbdm_sync,
+    .set_clock = osbdm_set_clock,
+    .set_ack = osbdm_set_ack,
+    .can = osbdm_can,
+    .set_pins = osbdm_set_pins,
+    .get_pins = osbdm_get_pins,
+    .wait = pod_wait,
+    .now_ns = pod_now_ns,
+    .stats = pod_stats,
+};
+
+const struct probe_driver osbdm_driver = {
+    .name = "osbdm",
+    .help = "OSBDM pod on NXP boards, with its S12Z firmware",
+    .ids = ids,
+    .list = osbdm_list,
+    .open = osbdm_open,
+    .close = osbdm_close,
+    .reopen = osbdm_reopen,
+    .bdc = &osbdm_bdc,
+};
+
+static const struct probe_driver *driver(void) { return &osbdm_driver; }

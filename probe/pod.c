@@ -1,0 +1,197 @@
+#include "probe/pod.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "probe/base/log.h"
+#include "probe/base/options.h"
+#include "probe/base/util.h"
+
+enum { EP_OUT = 0x01, EP_IN = 0x82, BULK = 2, SLOT_IN = 0, TIMEOUT_MS = 1000, TURNAROUND = 48 };
+#define NS_PER_S UINT64_C(1000000000)
+
+static struct pod *self(struct probe *p) { return CONTAINER_OF(p, struct pod, probe); }
+
+/* ---- finding ---- */
+
+/* Its place among the interfaces differs, its endpoints do not. Source: reference/s12z.md 6.2, 6.3. */
+static const struct usb_interface *interface_of(const struct usb_info *dev, unsigned *max_packet)
+{
+    for (size_t i = 0; i < dev->nitfs; i++) {
+        unsigned found = 0;
+        for (size_t e = 0; e < dev->itf[i].neps; e++) {
+            const struct usb_endpoint *ep = &dev->itf[i].ep[e];
+            found |= ep->type == BULK && ep->address == EP_OUT ? 1u : ep->type == BULK && ep->address == EP_IN ? 2u : 0u;
+            *max_packet = ep->address == EP_IN ? ep->max_packet : *max_packet;
+        }
+        if (found == 3 && *max_packet)
+            return &dev->itf[i];
+    }
+    return NULL;
+}
+
+int pod_pick(const struct usb_info *dev, struct adapter *row)
+{
+    unsigned max_packet = 0;
+    const struct usb_interface *itf = interface_of(dev, &max_packet);
+    if (!itf)
+        return -1;
+    row->can = ADAPTER_BDC;
+    return itf->number;
+}
+
+static int option(void *ctx, const char *name, const char *value, struct err *err)
+{
+    struct pod *p = ctx;
+    uint64_t ms;
+    if (strcmp(name, "timeout") != 0)
+        return err_set(err, ERR_USAGE, "timeout=MS is the only one", "no option \"%s\"", name);
+    int ret = options_hz(name, value, 20, 60000, &ms, err);
+    if (ret == 0)
+        p->timeout_ms = (unsigned)ms;
+    return ret;
+}
+
+int pod_init(struct pod *p, const struct probe_driver *driver, const struct adapter *a, const struct log *log, const char *spec,
+             int (*start)(struct pod *p, struct err *err), struct err *err)
+{
+    p->probe.driver = driver;
+    p->probe.log = log;
+    p->adapter = *a;
+    p->start = start;
+    p->timeout_ms = TIMEOUT_MS;
+    snprintf(p->probe.name, sizeof p->probe.name, "%s %.40s", driver->name, a->serial[0] ? a->serial : a->bus_path);
+    return options_each(spec ? spec : "", option, p, err);
+}
+
+/* ---- connecting ---- */
+
+void pod_disconnect(struct pod *p)
+{
+    uint64_t transfers, bytes;
+    if (!p->usb)
+        return;
+    usb_stats(p->usb, &transfers, &bytes);
+    p->past_transfers += transfers;
+    p->past_bytes += bytes;
+    usb_close(p->usb);
+    p->usb = NULL;
+}
+
+int pod_attach(struct pod *p, struct err *err)
+{
+    struct usb_info dev;
+    pod_disconnect(p);
+    int ret = adapter_usb(&p->adapter, &dev, err);
+    if (ret < 0)
+        return ret;
+    const struct usb_interface *itf = interface_of(&dev, &p->max_packet);
+    if (!itf)
+        return err_set(err, ERR_UNSUPPORTED, "is it in its boot loader?", "the debug interface is missing");
+    p->ep_in = EP_IN;
+    p->ep_out = EP_OUT;
+    return usb_open(&dev, itf->number, p->probe.log, &p->usb, err);
+}
+
+int pod_connect(struct pod *p, struct err *err)
+{
+    int ret = pod_attach(p, err);
+    if (ret == 0)
+        ret = p->start(p, err);
+    if (ret < 0)
+        pod_disconnect(p);
+    return ret;
+}
+
+int pod_lost(struct pod *p, struct err *err)
+{
+    return err_set(err, ERR_USB, "plug it in again", "%s: the pod is gone", p->probe.name);
+}
+
+int pod_recovered(struct pod *p, int ret, struct err *err)
+{
+    struct err why = { .code = ERR_OK };
+    if (ret == -ERR_USAGE || ret == -ERR_UNSUPPORTED || ret == -ERR_NO_TARGET)
+        return ret;
+    if (ret == -ERR_USB) {
+        pod_disconnect(p);
+        return err_prefix(err, ret, p->probe.name);
+    }
+    if (p->usb)
+        usb_cancel_all(p->usb);
+    log_msg(p->probe.log, LOG_USB, "%s: %s: starting it anew", p->probe.name, err ? err->what : "failed");
+    if (p->usb && p->start(p, &why) < 0) {
+        log_msg(p->probe.log, LOG_USB, "%s: %s: port reset", p->probe.name, why.what);
+        if (usb_reset(p->usb, NULL) < 0)
+            pod_disconnect(p);
+        else if (p->start(p, &why) < 0)
+            pod_disconnect(p);
+    }
+    if (!p->usb && pod_connect(p, &why) < 0)
+        return err_set(err, ERR_USB, why.hint, "%s: %s", p->probe.name, why.what);
+    err_prefix(err, ret, p->probe.name);
+    if (err)
+        err->code = ERR_TIMEOUT;
+    return -ERR_TIMEOUT;
+}
+
+/* ---- transfers ---- */
+
+int pod_send(struct pod *p, uint8_t *data, size_t len, struct err *err)
+{
+    int ret = usb_bulk(p->usb, p->ep_out, data, len, p->timeout_ms, err);
+    if (ret >= 0 && (size_t)ret < len)
+        return err_set(err, ERR_TIMEOUT, "unplug the pod if this stays", "took %d bytes of %zu", ret, len);
+    return MIN(ret, 0);
+}
+
+int pod_post(struct pod *p, uint8_t *buf, size_t len, struct err *err) { return usb_submit(p->usb, SLOT_IN, p->ep_in, buf, len, err); }
+int pod_fetch(struct pod *p, unsigned timeout_ms, struct err *err) { return usb_wait(p->usb, SLOT_IN, timeout_ms, err); }
+
+/* ---- bdc.h ---- */
+
+int pod_wait(struct probe *p, uint64_t ns, struct err *err)
+{
+    struct timespec t = { .tv_sec = (time_t)(ns / NS_PER_S), .tv_nsec = (long)(ns % NS_PER_S) };
+    (void)p, (void)err;
+    while (nanosleep(&t, &t) < 0)
+        ;
+    return 0;
+}
+
+uint64_t pod_now_ns(struct probe *p)
+{
+    struct timespec t;
+    (void)p;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint64_t)t.tv_sec * NS_PER_S + (uint64_t)t.tv_nsec;
+}
+
+void pod_stats(struct probe *probe, uint64_t *cycles, uint64_t *transfers, uint64_t *bytes)
+{
+    struct pod *p = self(probe);
+    uint64_t t = 0, b = 0;
+    if (p->usb)
+        usb_stats(p->usb, &t, &b);
+    if (cycles)
+        *cycles = p->cycles;
+    if (transfers)
+        *transfers = p->past_transfers + t;
+    if (bytes)
+        *bytes = p->past_bytes + b;
+}
+
+unsigned pod_command_cycles(const struct bdc_shape *shape)
+{
+    unsigned bytes = 1u + shape->address_bytes + shape->tx_bytes + shape->rx_bytes + (shape->status ? 1u : 0u);
+    return bytes * 8 * BDC_BIT_CYCLES + MAX((unsigned)shape->acks, 1u) * TURNAROUND;
+}
+
+int pod_check_block(const struct bdc_op *op, struct err *err)
+{
+    bool width = op->width == 1 || op->width == 2 || op->width == 4;
+    if (!width || op->len % op->width || op->addr % op->width)
+        return err_set(err, ERR_USAGE, "", "BDC: %u bytes at %06X in pieces of %u", op->len, op->addr, op->width);
+    return 0;
+}

@@ -1,0 +1,60 @@
+/* What the drivers of BDM pods on USB share: finding, opening, losing and finding again one interface with two bulk endpoints, time, totals. Used by
+ * usbdm.c and osbdm.c alone. */
+#ifndef PROBE_POD_H
+#define PROBE_POD_H
+
+#include <stdint.h>
+
+#include "probe/probe.h"
+#include "probe/usb.h"
+
+struct pod {
+    struct probe probe;
+    struct adapter adapter;  /* how it is found again */
+    /* Makes a pod that has just been found anew ready for commands: drops what an earlier session left, asks what it is, sets it up. */
+    int (*start)(struct pod *p, struct err *err);
+    struct usb *usb;         /* NULL: lost */
+    uint8_t ep_in, ep_out;
+    unsigned max_packet;
+    unsigned timeout_ms;     /* for an answer */
+    uint32_t hz;             /* BDC clock in use; 0: none yet */
+    uint64_t cycles;         /* of the BDC clock, by the commands' lengths */
+    uint64_t past_transfers, past_bytes; /* of connections that were closed */
+};
+
+/* pod_pick - an adapter_pick for devices that have such an interface. */
+int pod_pick(const struct usb_info *dev, struct adapter *row);
+
+/* pod_init - before pod_connect(); spec: "timeout=MS" is all a pod can be told. */
+int pod_init(struct pod *p, const struct probe_driver *driver, const struct adapter *a, const struct log *log, const char *spec,
+             int (*start)(struct pod *p, struct err *err), struct err *err);
+
+/* pod_attach - opens the device where it is now; pod_connect - that and start(). */
+int pod_attach(struct pod *p, struct err *err);
+int pod_connect(struct pod *p, struct err *err);
+void pod_disconnect(struct pod *p); /* harmless without a connection */
+
+/* pod_send - one transfer out, wholly; pod_post - a read waits on the bus for the answer, at most len bytes (a multiple of the packet);
+ * pod_fetch - waits for it: bytes. */
+int pod_send(struct pod *p, uint8_t *data, size_t len, struct err *err);
+int pod_post(struct pod *p, uint8_t *buf, size_t len, struct err *err);
+int pod_fetch(struct pod *p, unsigned timeout_ms, struct err *err);
+
+/* pod_recovered - after a failed transfer: what was under way is cancelled and the pod started anew, so that answers belong to their
+ * questions again. Returns -ERR_TIMEOUT if that worked (the failed command may be tried again), -ERR_USB if the pod is lost;
+ * -ERR_USAGE, -ERR_UNSUPPORTED and -ERR_NO_TARGET pass unchanged. */
+int pod_recovered(struct pod *p, int ret, struct err *err);
+int pod_lost(struct pod *p, struct err *err); /* -ERR_USB */
+
+/* Members of struct bdc_ops. */
+int pod_wait(struct probe *p, uint64_t ns, struct err *err);
+uint64_t pod_now_ns(struct probe *p);
+void pod_stats(struct probe *p, uint64_t *cycles, uint64_t *transfers, uint64_t *bytes);
+
+/* pod_command_cycles - BDC cycles of one command with turnarounds of 48 cycles. */
+unsigned pod_command_cycles(const struct bdc_shape *shape);
+
+/* pod_check_block - len and addr of BDC_READ and BDC_WRITE are multiples of their width. */
+int pod_check_block(const struct bdc_op *op, struct err *err);
+
+#endif
