@@ -74,7 +74,7 @@ static int dap_op_get_pins(struct probe *p, unsigned *value, unsigned *known, st
     if (ret == 0)
         ret = dap_set_pins(d, 0, 0, value, err);
     if (ret == 0)
-        *known = JTAG_PIN_NTRST | JTAG_PIN_NRESET;
+        *known = d->seen_high;
     return ret;
 }
 

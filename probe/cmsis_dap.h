@@ -149,6 +149,7 @@ struct dap {
     bool odd;                          /* next token */
     uint32_t hz;                       /* clock as asked for */
     unsigned pins;                     /* output levels, enum jtag_pin */
+    unsigned seen_high;                /* reset pins that were read high once: much firmware reads 0 where it has no input */
     struct dap_packet *packet;         /* DAP_SLOTS of them; those in flight from `head` on */
     struct dap_request request[DAP_SLOTS];
     struct jtag_chunk *owner[DAP_SLOTS];
@@ -166,7 +167,8 @@ void dap_stop(struct dap *d); /* disconnects if that can be answered, closes the
 /* dap_connect - JTAG port, clock, released pins. -ERR_UNSUPPORTED: SWD only, or refused. */
 int dap_connect(struct dap *d, struct err *err);
 int dap_set_clock(struct dap *d, uint32_t hz, struct err *err);
-/* mask, value, *got: enum jtag_pin; *got is what the reset pins read afterwards, NULL is fine. mask 0 only reads. */
+/* mask, value, *got: enum jtag_pin; *got is what the reset pins read afterwards, NULL is fine. mask 0 only reads. Believe only those of
+ * d->seen_high. */
 int dap_set_pins(struct dap *d, unsigned mask, unsigned value, unsigned *got, struct err *err);
 
 /* dap_command - one request and its answer, with nothing else in flight

@@ -41,6 +41,11 @@ static int ask_once(struct dap *d, const uint8_t *req, size_t len, uint8_t *in, 
     return ret < 0 ? ret : t->read(d->link, in, ms, err);
 }
 
+static void set_token(struct dap *d)
+{
+    d->lim.token = d->link->t->exact ? DAP_TOKEN_LENGTH : d->can & DAP_CAN_ATOMIC ? DAP_TOKEN_WRAP : DAP_TOKEN_NONE;
+}
+
 /* Every other command goes inside of DAP_ExecuteCommands where the probe has that, so that an answer repeated is not taken for the
  * next one's. Returns the length of the answer without that; 0: it belongs to something else. */
 static int ask_marked(struct dap *d, const uint8_t *req, size_t len, uint8_t *answer, unsigned ms, struct err *err)
@@ -53,6 +58,11 @@ static int ask_marked(struct dap *d, const uint8_t *req, size_t len, uint8_t *an
     d->odd = !d->odd;
     if (n < 0)
         return n;
+    if (wrap && n >= 1 && in[0] == DAP_UNKNOWN) { /* it said it could */
+        d->can &= ~(unsigned)DAP_CAN_ATOMIC;
+        set_token(d);
+        return ask_marked(d, req, len, answer, ms, err);
+    }
     if ((size_t)n <= head || (wrap && (in[0] != DAP_EXECUTE || in[1] != 1)))
         return 0;
     n = (int)MIN((size_t)n - head, (size_t)DAP_MAX_PACKET);
@@ -273,7 +283,7 @@ static void set_limits(struct dap *d)
     if (!d->link->t->exact && d->size >= 16)
         d->lim.packet = MIN(d->lim.packet, (size_t)d->size);
     d->lim.endpoint = d->link->endpoint;
-    d->lim.token = d->link->t->exact ? DAP_TOKEN_LENGTH : d->can & DAP_CAN_ATOMIC ? DAP_TOKEN_WRAP : DAP_TOKEN_NONE;
+    set_token(d);
     d->depth = MIN(MAX(d->count, 1u), (unsigned)DAP_SLOTS);
     if (d->quirk->in_flight)
         d->depth = MIN(d->depth, (unsigned)d->quirk->in_flight);
@@ -384,9 +394,11 @@ int dap_set_pins(struct dap *d, unsigned mask, unsigned value, unsigned *got, st
     int n = dap_ask(d, req, sizeof req, answer, 0, err);
     if (n < 0)
         return n;
+    unsigned levels = (answer[1] & DAP_PIN_NTRST ? (unsigned)JTAG_PIN_NTRST : 0) | (answer[1] & DAP_PIN_NRESET ? (unsigned)JTAG_PIN_NRESET : 0);
     d->pins = (d->pins & ~mask) | (value & mask);
+    d->seen_high |= levels;
     if (got)
-        *got = (answer[1] & DAP_PIN_NTRST ? (unsigned)JTAG_PIN_NTRST : 0) | (answer[1] & DAP_PIN_NRESET ? (unsigned)JTAG_PIN_NRESET : 0);
+        *got = levels;
     return 0;
 }
 

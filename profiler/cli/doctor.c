@@ -188,7 +188,7 @@ static int look_pins(struct doctor *d, char *detail, size_t cap, struct err *err
     const struct bdc_ops *b = d->probe->driver->bdc;
     unsigned value = 0, known = 0;
     int (*get)(struct probe *, unsigned *, unsigned *, struct err *) = j ? j->get_pins : b ? b->get_pins : NULL;
-    bool seen = false;
+    bool seen = false, all = true;
     int ret = get && !d->unpowered ? get(d->probe, &value, &known, err) : -ERR_UNSUPPORTED;
     if (ret < 0 && ret != -ERR_UNSUPPORTED)
         return ret;
@@ -196,10 +196,11 @@ static int look_pins(struct doctor *d, char *detail, size_t cap, struct err *err
         if (rows[i].bdc != !j)
             continue;
         seen |= known & rows[i].pin;
+        all = all && known & rows[i].pin;
         if (known & ~value & rows[i].pin)
             return err_set(err, ERR_NO_TARGET, rows[i].hint, "%s", rows[i].what);
     }
-    snprintf(detail, cap, seen ? "none is held low" : d->unpowered ? "not looked at without power" : "this adapter does not see them");
+    snprintf(detail, cap, seen ? all ? "none is held low" : "none of those it sees is held low" : d->unpowered ? "not looked at without power" : "this adapter does not see them");
     return !seen;
 }
 

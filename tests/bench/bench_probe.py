@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """What DR scans and memory cost through adapters: USB transfers, bytes and time, beside OpenOCD's on the same model of the adapter.
 
-usage: bench_probe.py BUILD_DIR [MODEL...]      default: every row below
+usage: bench_probe.py BUILD_DIR [--hz TCK] [MODEL...]      default: every row below, 10 MHz
 
 Time is virtual: transfers cost frames of 1 ms (full speed) or 125 us, clocks cost TCK; hosts cost nothing. Costs are differences of two
 runs, so opening is not in them. OpenOCD scans one at a time (drscan) and from an SVF file, which is how it queues many.
@@ -12,9 +12,10 @@ import subprocess
 import sys
 import tempfile
 
-HZ = 10_000_000
-FEW, MANY = 200, 2200
-FEW_KB, MANY_KB = 16, 80
+HZ = int(sys.argv[sys.argv.index("--hz") + 1]) if "--hz" in sys.argv else 10_000_000
+MODELS = [a for a in sys.argv[2:] if a != "--hz" and not a.isdigit()]
+FEW, MANY, MANY_SINGLE = 200, 8200, 1200
+FEW_KB, MANY_KB = 16, 240
 # name, model and options, our probe, OpenOCD's configuration
 ROWS = [
     ("CMSIS-DAP v2, 512 bytes", "cmsis-dap", "cmsis-dap", ["adapter driver cmsis-dap", "cmsis_dap_backend usb_bulk"]),
@@ -73,14 +74,14 @@ def main():
     rig, bench = os.path.join(build, "tests/usb/usb_rig"), os.path.join(build, "tests/bench/bench_probe")
     print(f"TCK {HZ // 1000000} MHz; per 32-bit DR scan, or KB of an SH-4's memory            transfers     bytes    clocks  of TCK")
     for name, model, probe, setup in ROWS:
-        if len(sys.argv) > 2 and model not in sys.argv[2:]:
+        if MODELS and model not in MODELS:
             continue
         print(name)
         with tempfile.TemporaryDirectory() as folder:
             ways = [("probeprof, scans all at once", FEW, MANY, "scans/s", lambda n: [bench, "scans", probe, str(HZ), str(n)]),
                     ("OpenOCD, scans of an SVF file", FEW, MANY, "scans/s", lambda n: openocd(folder, setup, n, True)),
-                    ("probeprof, one scan at a time", FEW, MANY, "scans/s", lambda n: [bench, "scans", probe, str(HZ), str(n), "1"]),
-                    ("OpenOCD, one drscan at a time", FEW, MANY, "scans/s", lambda n: openocd(folder, setup, n, False)),
+                    ("probeprof, one scan at a time", FEW, MANY_SINGLE, "scans/s", lambda n: [bench, "scans", probe, str(HZ), str(n), "1"]),
+                    ("OpenOCD, one drscan at a time", FEW, MANY_SINGLE, "scans/s", lambda n: openocd(folder, setup, n, False)),
                     ("probeprof, memory read", FEW_KB, MANY_KB, "KB/s", lambda n: [bench, "read", probe, str(HZ), str(n)]),
                     ("probeprof, memory written", FEW_KB, MANY_KB, "KB/s", lambda n: [bench, "write", probe, str(HZ), str(n)])]
             for way, few, many, unit, command_for in ways:

@@ -18,8 +18,8 @@ pp_adapters_test(no_power fault RIG --board sim:sh7750,fault=no-power jlink,mv=3
 pp_adapters_test(no_tap fault RIG --board sim:sh7750,fault=stuck-tdo jlink SAYS wire "TDO stays 1")
 pp_adapters_test(no_board fault RIG jlink SAYS power "no target power")
 pp_adapters_test(silent fault RIG --board sim:sh7750,fault=silent cmsis-dap SAYS cpu "does not answer")
-pp_adapters_test(held fault RIG --board sim:sh7750,fault=held cmsis-dap SAYS pins "nRESET is low")
-pp_adapters_test(trst fault RIG --board sim:sh7750,fault=trst cmsis-dap SAYS pins "nTRST is low")
+pp_adapters_test(held fault RIG --board sim:sh7750,fault=held jlink SAYS pins "nRESET is low")
+pp_adapters_test(trst fault RIG --board sim:sh7750,fault=trst jlink SAYS pins "nTRST is low")
 # The tutorial at the clock that is found, after the reset button was pressed for us.
 foreach(M "jlink;jlink;jlink" "cmsis_dap;cmsis-dap;cmsis-dap" "ftdi;ftdi:ntrst=4,nreset=5;ft2232h,ntrst=4,nreset=5")
   list(POP_FRONT M NAME PROBE MODEL)

@@ -8,7 +8,7 @@ endforeach()
 foreach(M "v2;cmsis-dap;cmsis-dap" "v2_full;cmsis-dap,packet=64;cmsis-dap" "v2_one;cmsis-dap,count=1,no-atomic;cmsis-dap" "v2_1024;cmsis-dap,packet=1024,zlp;cmsis-dap"
           "v1;cmsis-dap,v1;cmsis-dap" "v1_512;cmsis-dap,both,report=512;cmsis-dap,v1" "v1_plain;cmsis-dap,v1,no-atomic;cmsis-dap"
           "stale;cmsis-dap,keeps-stale=4,keeps-queue,disconnect-hangs;cmsis-dap" "v1_stale;cmsis-dap,v1,keeps-stale=4,keeps-queue;cmsis-dap"
-          "class0;cmsis-dap,class0,swo,interface-string,no-serial;cmsis-dap:@1-1")
+          "class0;cmsis-dap,class0,swo,interface-string,no-serial;cmsis-dap:@1-1" "blind;cmsis-dap,blind,boasts;cmsis-dap" "v1_boasts;cmsis-dap,v1,blind,boasts;cmsis-dap")
   list(POP_FRONT M NAME MODEL PROBE)
   pp_jtag_driver_test(cmsis_dap_${NAME} ${MODEL} ${PROBE})
 endforeach()
@@ -27,3 +27,4 @@ pp_usb_says(cmsis_dap_refuses 1 "refused to switch to JTAG" RIG --board sim:sh77
             cmsis-dap --target sh7750 --private --no-profile)
 pp_usb_sweep(cmsis_dap cmsis-dap "--board sim:sh7750 cmsis-dap")
 pp_usb_sweep(cmsis_dap_v1 cmsis-dap "--board sim:sh7750 cmsis-dap,v1,report=512,hid-limit=500")
+pp_adapters_test(cmsis_dap_blind alone RIG --board sim:sh7750 cmsis-dap,blind)

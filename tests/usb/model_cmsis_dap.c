@@ -15,6 +15,7 @@
  *   swo                     a third endpoint on the v2 interface
  *   keeps-stale[=N]         N responses of an earlier session wait in the device (default 2); a reset keeps them
  *   keeps-queue             an earlier session died between DAP_QueueCommands and what would have run them
+ *   blind                   reset pins cannot be read: they read 0      boasts  has no atomic commands, but says so
  *   refuse-connect disconnect-hangs reset-sequence          clock-max=HZ clock-fixed=HZ */
 #include <stdlib.h>
 #include <string.h>
@@ -76,6 +77,7 @@ static bool flag(struct dap_model *m, const char *name)
         { "zlp", &m->zlp }, { "class0", &m->class0 }, { "interface-string", &m->interface_string }, { "swo", &m->swo },
         { "keeps-queue", &m->keeps_queue }, { "no-serial", &m->no_serial }, { "refuse-connect", &m->fw.refuses_connect },
         { "disconnect-hangs", &m->fw.disconnect_hangs }, { "reset-sequence", &m->fw.has_reset_sequence },
+        { "blind", &m->fw.blind }, { "boasts", &m->fw.boasts },
     };
     for (size_t i = 0; i < ARRAY_LEN(flags); i++)
         if (strcmp(name, flags[i].name) == 0)
@@ -261,7 +263,7 @@ static void run_held(struct dap_model *m, struct pipe *p)
 
 static void request(struct dap_model *m, struct pipe *p, const struct packet *req)
 {
-    if (req->len > 0 && req->data[0] == 0x7E && m->fw.can & FW_CAN_ATOMIC) {
+    if (req->len > 0 && req->data[0] == 0x7E && m->fw.can & FW_CAN_ATOMIC && !m->fw.boasts) {
         p->held[p->nheld++] = *req;
         if (in_buffers(p) >= m->really)
             run_held(m, p);

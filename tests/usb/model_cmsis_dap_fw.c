@@ -82,7 +82,7 @@ static uint8_t read_pins(struct dap_firmware *f)
     uint8_t pins = (uint8_t)(f->tck * PIN_TCK | f->tms * PIN_TMS | f->tdi * PIN_TDI | f->tdo * PIN_TDO);
     if (f->board && !f->board_error)
         f->board->type->get_pins(f->board, &value, &known, NULL);
-    value |= ~known; /* pulled up */
+    value = f->blind ? 0 : value | ~known; /* pulled up */
     if (value & JTAG_PIN_NTRST)
         pins |= PIN_NTRST;
     if (value & JTAG_PIN_NRESET)
@@ -402,7 +402,7 @@ size_t dap_firmware_run(struct dap_firmware *f, const uint8_t *req, size_t len, 
         return 0;
     f->requests++;
     if (req[0] == 0x7F)
-        n = f->can & FW_CAN_ATOMIC ? execute_commands(f, req, len, resp) : 0;
+        n = f->can & FW_CAN_ATOMIC && !f->boasts ? execute_commands(f, req, len, resp) : 0;
     if (n == 0)
         n = run_one(&c);
     return f->hung ? 0 : n;

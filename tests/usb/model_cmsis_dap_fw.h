@@ -27,6 +27,8 @@ struct dap_firmware {
     bool refuses_connect;     /* answers 0 to every DAP_Connect */
     bool disconnect_hangs;    /* DAP_Disconnect without a connection is never answered, nor is anything afterwards */
     bool has_reset_sequence;  /* DAP_ResetTarget pulses nRESET by itself */
+    bool blind;               /* nTRST and nRESET read 0, as where there is no input (template of DAP_config.h) */
+    bool boasts;              /* says it has atomic commands, which it does not know */
     /* State. */
     unsigned port;            /* 0 not connected, 1 SWD, 2 JTAG */
     bool hung, tms, tdi, tck, tdo;
