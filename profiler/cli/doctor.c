@@ -26,6 +26,7 @@ struct doctor {
     struct probe *probe;
     struct target *target;
     const struct part *part;
+    bool private_allowed;
     bool unpowered;            /* the adapter sees no target power */
 };
 
@@ -282,8 +283,8 @@ static bool big_endian(const struct settings *set)
 static int look_part(struct doctor *d, char *detail, size_t cap, struct err *err)
 {
     bool asked = d->set->origin[SET_PRIVATE] != ORIGIN_NONE;
-    struct part_options opt = { .allow_private = asked ? d->set->allow_private : !strncmp(d->report->probe, "sim:", 4),
-                                .bdc_fast = d->set->bdc_fast, .big_endian = big_endian(d->set) };
+    d->private_allowed = asked ? d->set->allow_private : !strncmp(d->report->probe, "sim:", 4);
+    struct part_options opt = { .allow_private = d->private_allowed, .bdc_fast = d->set->bdc_fast, .big_endian = big_endian(d->set) };
     if (!*d->set->target && strncmp(d->report->probe, "sim:", 4)) {
         snprintf(detail, cap, "not looked at: --target says which it is (probeprof list)");
         return 1;
@@ -316,8 +317,9 @@ static int look_cpu(struct doctor *d, char *detail, size_t cap, struct err *err)
     if (ret == 0 && ran)
         ret = ops->resume(d->target, &(struct resume){ .kind = RESUME_CONTINUE }, err);
     snprintf(detail, cap, "halts, shows its registers%s", ran ? ", and goes on" : "");
-    if (ret < 0 && !*d->set->elf && d->part->elf_machine == EM_SH)
-        snprintf(err->hint, sizeof err->hint, "is the CPU clocked and out of reset? if the board is big-endian, name its program: --elf FILE");
+    if (ret < 0 && d->part->elf_machine == EM_SH)
+        snprintf(err->hint + strlen(err->hint), sizeof err->hint - strlen(err->hint), "%s",
+                 !d->private_allowed ? "; or no agent is needed: --private" : *d->set->elf ? "" : "; if the board is big-endian name its program: --elf FILE");
     return MIN(ret, 0);
 }
 

@@ -98,6 +98,8 @@ class Doctor(Folder):
     def test_big_endian_board(self):
         _, wrong = self.doctor("--halt", probe="sim:sh7750,be")
         self.assertEqual((wrong["name"], "--elf" in wrong["hint"]), ("cpu", True))
+        _, wrong = self.doctor("--halt", "--no-private", probe="sim:sh7750")
+        self.assertEqual((wrong["name"], "--private" in wrong["hint"]), ("cpu", True))
 
     def test_first_fault_is_named(self):
         for board, step, what in (
