@@ -10,9 +10,9 @@ enum { FIRST_EVENTS = 1024, RECENT = 64 /* lines of the buffer */, CULPRITS = 64
 #define NO_PC 0xFFFFFFFFu
 
 const struct counter_event s12z_counter_events[] = {
-    { S12Z_COUNT_BUS_CYCLES, "bus-cycles", "cycles", "bus clock cycles, estimated: a cycle table, corrected by time stamps and arrivals" },
-    { S12Z_COUNT_BRANCHES, "branches", "count", "conditional branches executed" },
-    { S12Z_COUNT_TAKEN, "taken-branches", "count", "conditional branches taken" },
+    { S12Z_COUNT_BUS_CYCLES, "bus-cycles", "cycles", "bus clock cycles, estimated" },
+    { S12Z_COUNT_BRANCHES, "branches", "count", "conditional branches" },
+    { S12Z_COUNT_TAKEN, "taken-branches", "count", "conditional branches that were taken" },
     { S12Z_COUNT_INSTRUCTIONS, "instructions", "count", "instructions executed" },
     { S12Z_COUNT_CALLS, "calls", "count", "JSR and BSR executed" },
     { S12Z_COUNT_INTERRUPTS, "interrupts", "count", "interrupts taken" },

@@ -284,7 +284,7 @@ class Usage(Folder):
 
     def test_help_fits_into_80_columns(self):
         commands = re.findall(r"(?m)^  ([a-z]+) ", run(["help"]).stdout.split("Commands:")[1].split("Example")[0])
-        for args in [["help"]] + [["help", c] for c in commands]:
+        for args in [["help"], ["list"], ["events"], ["events", "--target", "s12zvml128"]] + [["help", c] for c in commands]:
             wide = [line for line in run(args).stdout.splitlines() if len(line) > 80]
             self.assertEqual(wide, [], args)
 

@@ -61,6 +61,8 @@ class S12zLive(unittest.TestCase):
         self.assertIn("C1 estimated", d["note"])
         self.assertEqual({k: v for k, v in hits(d).items() if k in ("pi_step", "average", "transform", "regulate")},
                          {"pi_step": 12, "average": 9, "transform": 3, "regulate": 3})
+        again = run(["report", prf], probe=None).stdout # the codes mean the same in the format
+        self.assertIn("C1 elapsed-time (cycles), C2 branches (count)", again)
         with open(prf, "rb") as f:
             self.assertGreater(len(f.read()), 200)
         r = run(["report", rec, "--json"], probe=None)
