@@ -28,13 +28,15 @@ static int ready(struct dap *d, struct err *err)
 {
     if (!d->link)
         return err_set(err, ERR_USB, "plug it in again", "%s: not open", d->probe.name);
-    return d->broken ? dap_recover(d, err) : 0;
+    int ret = d->broken ? dap_recover(d, err) : 0;
+    d->was_reset = false; /* the caller was told that what it sent is lost */
+    return ret;
 }
 
 /* Some of a batch may have been clocked and some not: whoever sent it has to begin anew, as after an unplugging. */
 static int batch_lost(struct dap *d, struct err *err)
 {
-    d->broken = true;
+    d->broken = d->tap_unknown = true;
     if (d->link) {
         d->link->t->cancel(d->link);
         if (!d->link->t->exact && d->depth > 1) /* HID: it may have fewer buffers than it says, and drops what finds none */

@@ -146,6 +146,8 @@ struct dap {
     bool connected;
     bool broken;                       /* out of step: dap_recover() before anything else */
     bool recovering;                   /* nothing is asked twice meanwhile */
+    bool tap_unknown;                  /* clocks were under way when it broke */
+    bool was_reset;                    /* by its port, since it was connected: what the caller had set is gone */
     bool odd;                          /* next token */
     uint32_t hz;                       /* clock as asked for */
     unsigned pins;                     /* output levels, enum jtag_pin */
@@ -177,11 +179,13 @@ int dap_set_pins(struct dap *d, unsigned mask, unsigned value, unsigned *got, st
  * Returns the answer's length, at least 2, its id checked. What fails leaves d->broken, but -ERR_UNSUPPORTED: the probe does not know
  * the command. */
 int dap_command(struct dap *d, const uint8_t *req, size_t len, uint8_t *answer, unsigned ms, struct err *err);
-/* dap_ask - the same for what may be asked twice: out of step, it is put in step and asked again. */
+/* dap_ask - the same for what may be asked twice: out of step, it is put in step and asked again. The TAP stays as it is, or the result
+ * is -ERR_USB. */
 int dap_ask(struct dap *d, const uint8_t *req, size_t len, uint8_t *answer, unsigned ms, struct err *err);
 
 /* dap_recover - after something failed: drops what is in flight, proves that answers belong to requests again, as last step by
- * resetting the port; the TAP is put into Run-Test/Idle through Test-Logic-Reset. -ERR_USB: it did not help. */
+ * resetting the port (was_reset); a TAP that was under way is put into Run-Test/Idle through Test-Logic-Reset. -ERR_USB: it did not
+ * help. */
 int dap_recover(struct dap *d, struct err *err);
 
 /* dap_stream_io - the stream's transfers; ctx is the struct dap. */

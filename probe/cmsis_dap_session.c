@@ -100,6 +100,10 @@ int dap_ask(struct dap *d, const uint8_t *req, size_t len, uint8_t *answer, unsi
     }
     log_msg(d->probe.log, LOG_USB, "%s: asked again after: %s", d->probe.name, why.what);
     int ret = dap_recover(d, err);
+    if (ret == 0 && d->was_reset) {
+        d->broken = true;
+        return err_set(err, ERR_USB, "check the USB cable and hub", "%s: reset, after: %s", d->probe.name, why.what);
+    }
     return ret < 0 ? ret : dap_command(d, req, len, answer, ms, err);
 }
 
@@ -165,6 +169,7 @@ static int tap_to_idle(struct dap *d, struct err *err)
     static const uint8_t req[] = { DAP_JTAG_SEQUENCE, 2, 0x45, 0x00, 0x01, 0x00 };
     uint8_t answer[DAP_MAX_PACKET];
     int n = dap_command(d, req, sizeof req, answer, deadline_ms(d, 6), err);
+    d->tap_unknown = n < 0;
     return MIN(n, 0);
 }
 
@@ -175,6 +180,7 @@ static int reset_port(struct dap *d, struct err *err)
     if (!d->link->t->reset)
         return -ERR_TIMEOUT;
     d->connected = false;
+    d->was_reset = d->tap_unknown = was_connected;
     int ret = d->link->t->reset(d->link, err);
     if (ret == 0)
         ret = in_step(d, err);
@@ -191,7 +197,7 @@ int dap_recover(struct dap *d, struct err *err)
     int ret = in_step(d, err);
     if (ret < 0)
         ret = reset_port(d, err);
-    if (ret == 0 && d->connected)
+    if (ret == 0 && d->connected && d->tap_unknown)
         ret = tap_to_idle(d, err);
     d->recovering = false;
     if (ret == 0)
@@ -317,7 +323,7 @@ int dap_start(struct dap *d, const struct usb_info *dev, struct err *err)
         return err_set(err, ERR_UNSUPPORTED, "leave out v1 or v2", "%s: no such interface of CMSIS-DAP", d->probe.name);
     d->quirk = dap_quirks(dev);
     d->can = d->count = d->size = 0;
-    d->connected = d->broken = false;
+    d->connected = d->broken = d->tap_unknown = d->was_reset = false;
     d->head = d->flying = 0;
     int ret = open_in_step(d, dev, &place, err);
     if (ret == 0)

@@ -369,6 +369,34 @@ static void fault__while_opening__error_or_open(void **state)
     }
 }
 
+/* Pins are no business of the TAP's: what recovers an answer about them must not reset it behind the caller's back. */
+static void fault__in_pins__tap_untouched_or_error(void **state)
+{
+    struct fixture *fx = *state;
+    if (!fx->kinds)
+        skip();
+    for (char **kind = fx->kinds; *kind; kind++) {
+        for (unsigned at = 1; at <= 2; at++) {
+            static const uint8_t word[4] = { 5, 6, 7, 8 };
+            uint8_t got[4] = { 0 };
+            unsigned value, known;
+            struct err err = { .code = ERR_OK };
+            const struct jtag_op put = jtag_dr(32, word, NULL), get = jtag_dr(32, NULL, got);
+            assert_int_equal(known_start(fx->p, NULL), 0);
+            assert_int_equal(execute(fx->p, &put, 1, NULL), 0);
+            tell("strike %s %u", *kind, at);
+            int ret = fx->p->driver->jtag->get_pins(fx->p, &value, &known, &err);
+            if (ret == 0)
+                ret = execute(fx->p, &get, 1, &err);
+            if (ret == 0)
+                assert_memory_equal(got, word, 4);
+            else
+                assert_true(err.what[0] && err.hint[0]);
+            recovered(fx, *kind, at);
+        }
+    }
+}
+
 int main(int argc, char **argv)
 {
     static struct fixture fx;
@@ -388,6 +416,7 @@ int main(int argc, char **argv)
     const struct CMUnitTest sweep[] = {
         T(fault__at_every_transfer__error_or_right_bits_and_usable_again),
         T(fault__while_opening__error_or_open),
+        T(fault__in_pins__tap_untouched_or_error),
     };
     return fx.kinds ? cmocka_run_group_tests(sweep, NULL, NULL) : cmocka_run_group_tests(tests, NULL, NULL);
 }
