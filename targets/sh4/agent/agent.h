@@ -17,6 +17,7 @@ struct sh4_agent_layout {
     uint16_t ld1, ld2, ld4, st1, st2, st4, purge;        /* accesses */
     uint16_t tx, rx, sync, wait, idle, debug_entry, entry2, debug_general; /* for code added later */
     uint16_t step_words, save_area, save_r0, save_mask, save_top, overlay, hook_vbr, own_vbr, kern_end;
+    uint16_t halts, line_errors; /* SCIF only: words, times it stopped, errors of the line */
 };
 
 /* In ASERAM at 0xFC000000, 1 KB; never moved. */
@@ -24,17 +25,24 @@ extern const struct sh4_agent_layout sh4_agent_ase;
 /* In RAM, any 1 KB aligned address; what a program links in or a loader puts there. */
 extern const struct sh4_agent_layout sh4_agent_ram;
 
-/* sh4_agent_place - the RAM layout's image for another base
+/* The same over the serial port SCIF. */
+extern const struct sh4_agent_layout sh4_agent_scif;
+
+/* sh4_agent_place - a RAM layout's image for another base
+ * a      &sh4_agent_ram or &sh4_agent_scif
  * base   multiple of 1 KB, in P1
  * big    byte order
- * out    sh4_agent_ram.size bytes */
-void sh4_agent_place(uint32_t base, int big, uint8_t *out);
+ * out    a->size bytes */
+void sh4_agent_place(const struct sh4_agent_layout *a, uint32_t base, int big, uint8_t *out);
 
 /* Words of the protocol. */
 #define SH4_AGENT_POLL 0x0000005Au  /* host: anything to say? */
 #define SH4_AGENT_HALT 0x0000005Bu  /* host, to a range step under way: stop it */
 #define SH4_AGENT_READY (~SH4_AGENT_POLL) /* kernel: the reply starts at the next word */
 #define SH4_AGENT_VERSION 1u        /* low bits of the word that says "halted"; the rest is the base */
+#define SH4_AGENT_START 0xA5u     /* SCIF, byte from the host: a request follows. Any other stops the program; 0 to 3 do nothing else */
+#define SH4_AGENT_SYNC 0x53344841u /* SCIF, kernel: halted; the word that says where, how often so far, and their sum follow */
+#define SH4_AGENT_FACTOR 0x9E3779B1u /* SCIF: sum = halves exchanged of (sum + word) * this */
 #define SH4_AGENT_ID 0x53483441u    /* word at base + 4 of the RAM layout; + 8: version */
 
 /* Words of the save area, in this order from save_area on. */

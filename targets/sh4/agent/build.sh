@@ -1,5 +1,5 @@
 #!/bin/bash
-# Assembles kernel.S in both layouts and byte orders and prints agent_blob.c.
+# Assembles kernel.S in its layouts and transports, in both byte orders, and prints agent_blob.c.
 # usage: build.sh [OUTPUT]      without OUTPUT the committed agent_blob.c is replaced
 # Needs the SH-4 cross binutils (Debian: binutils-sh4-linux-gnu). AS, LD, NM, OBJCOPY override them.
 set -eu
@@ -10,19 +10,22 @@ tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
 OFFSETS="op_read op_write op_poke op_go ref_call ref_read ref_write ref_poke ld1 ld2 ld4 st1 st2 st4 purge
 tx rx sync wait idle debug_entry entry2 debug_general step_words save_area save_r0 save_mask save_top overlay
-hook_vbr own_vbr kern_end"
+hook_vbr own_vbr kern_end halts line_errors"
 
-# link ASE ENDIAN BASE NAME
+# link ASE SCIF ENDIAN BASE NAME
 link() {
-    "$AS" "$2" -isa=sh4 --defsym ASE="$1" "$here/kernel.S" -o "$tmp/$4.o"
-    "$LD" "$2" -Ttext="$3" -e kern_base "$tmp/$4.o" -o "$tmp/$4.elf"
-    "$OBJCOPY" -O binary -j .text "$tmp/$4.elf" "$tmp/$4.bin"
+    "$AS" "$3" -isa=sh4 --defsym ASE="$1" --defsym SCIF="$2" "$here/kernel.S" -o "$tmp/$5.o"
+    "$LD" "$3" -Ttext="$4" -e kern_base "$tmp/$5.o" -o "$tmp/$5.elf"
+    "$OBJCOPY" -O binary -j .text "$tmp/$5.elf" "$tmp/$5.bin"
 }
-link 1 -EL 0xFC000000 ase_le
-link 1 -EB 0xFC000000 ase_be
-link 0 -EL 0x8C004000 ram_le
-link 0 -EB 0x8C004000 ram_be
-link 0 -EL 0x8D004000 ram_moved
+link 1 0 -EL 0xFC000000 ase_le
+link 1 0 -EB 0xFC000000 ase_be
+for scif in 0 1; do
+    name=$([ $scif = 1 ] && echo scif || echo ram)
+    link 0 $scif -EL 0x8C004000 ${name}_le
+    link 0 $scif -EB 0x8C004000 ${name}_be
+    link 0 $scif -EL 0x8D004000 ${name}_moved
+done
 
 bytes() { # FILE NAME
     echo "static const uint8_t $2[] = {"
@@ -35,7 +38,7 @@ layout() { # FILE NAME BASE RELOCS
     echo "    .relocs = $4, .nrelocs = sizeof $4 / sizeof $4[0],"
     for s in $OFFSETS; do
         addr=$("$NM" "$1" | awk -v s="$s" '$3 == s { print $1 }')
-        printf '    .%s = 0x%03X,\n' "$s" $((16#$addr - $3))
+        [ -z "$addr" ] || printf '    .%s = 0x%03X,\n' "$s" $((16#$addr - $3))
     done
     echo "};"
 }
@@ -45,16 +48,19 @@ layout() { # FILE NAME BASE RELOCS
     echo
     bytes "$tmp/ase_le.bin" sh4_agent_ase_le
     bytes "$tmp/ase_be.bin" sh4_agent_ase_be
-    bytes "$tmp/ram_le.bin" sh4_agent_ram_le
-    bytes "$tmp/ram_be.bin" sh4_agent_ram_be
-    # Words that hold addresses: they differ between two links, in the byte that moved.
-    echo "static const uint16_t sh4_agent_ram_relocs[] = {"
-    cmp -l "$tmp/ram_le.bin" "$tmp/ram_moved.bin" | awk '{ o = $1 - 1; printf "    0x%03X,\n", o - o % 4 }'
-    echo "};"
+    for name in ram scif; do
+        bytes "$tmp/${name}_le.bin" sh4_agent_${name}_le
+        bytes "$tmp/${name}_be.bin" sh4_agent_${name}_be
+        # Words that hold addresses: they differ between two links, in the byte that moved.
+        echo "static const uint16_t sh4_agent_${name}_relocs[] = {"
+        cmp -l "$tmp/${name}_le.bin" "$tmp/${name}_moved.bin" | awk '{ o = $1 - 1; printf "    0x%03X,\n", o - o % 4 }'
+        echo "};"
+    done
     # The ASERAM layout never moves; its table has one row that is not counted as an address.
     echo "static const uint16_t sh4_agent_ase_relocs[] = { 0 };"
     layout "$tmp/ase_le.elf" sh4_agent_ase 0xFC000000 sh4_agent_ase_relocs
     layout "$tmp/ram_le.elf" sh4_agent_ram 0x8C004000 sh4_agent_ram_relocs
+    layout "$tmp/scif_le.elf" sh4_agent_scif 0x8C004000 sh4_agent_scif_relocs
 } > "$tmp/agent_blob.c"
 sed -i 's/\.relocs = sh4_agent_ase_relocs, \.nrelocs = sizeof .*$/.relocs = sh4_agent_ase_relocs, .nrelocs = 0,/' "$tmp/agent_blob.c"
 mv "$tmp/agent_blob.c" "$out"

@@ -1,15 +1,16 @@
 ! The debug kernel: the part of the on-target agent that halts, resumes, steps and moves words.
 !
-! One source, two layouts:
+! One source, two layouts and two transports:
 !   ASE=1  1 KB of ASERAM at 0xFC000000, entered by an ASE break or ASE boot at offset 0. Addresses there
 !          count modulo 0x400, so VBR = base+0x40 puts the vectors at 0x140, 0x040 (0x440) and 0x240 (0x640).
 !   ASE=0  RAM at any address: VBR = base, vectors at 0x100, 0x400 and 0x600; agent_init installs it.
+!   SCIF=1 (with ASE=0) the same over the serial port SCIF instead of SDDR: bytes, asked for by the receive interrupt.
 ! While the kernel itself runs VBR is 0x20 higher: its own faults meet handlers of their own, so no flag has to
 ! be tested on the program's exceptions. Pieces of code fill the room between the vectors: hence the order.
 !
 ! The word protocol, the save area and every routine are described in docs/sh4-agent.md.
 !
-! Registers while talking to the host (bank 1, all saved before):
+! Registers while talking to the host (bank 1, all saved before; SCIF: r14 is its SCSCR2, r2 and r10 are scratch of rx and tx):
 !   r14 SDDR   r13 status   r12 marker of this request   r11 checksum   r10 POLL   r9 go   r2 last word sent
 !   r0 r1 r3-r8 free (r2 too before an answer begins)
 
@@ -19,6 +20,9 @@
         .global ld1, ld2, ld4, st1, st2, st4, purge
         .global tx, rx, sync, wait, idle, debug_entry, entry2, debug_general
         .global step_words, save_area, save_r0, save_mask, save_top, overlay
+.if SCIF
+        .global halts, line_errors, agent_init
+.endif
 
         .equ POLL,    0x5A              ! host: anything to say?   its complement: the reply starts next
         .equ VERSION, 1
@@ -57,6 +61,11 @@ kern_base:
         nop
         .long   0x53483441
         .long   VERSION
+.if SCIF
+        .long   0                       ! base + 16: what a loader jumps to
+        bra     agent_start
+        nop
+.endif
         .org    0x100
         SPILL_R0 hook_gen
         .org    0x120
@@ -75,6 +84,63 @@ kern_base:
 .endif
 
 ! --- words in and out -------------------------------------------------------------------------------
+.if SCIF
+        .equ    SCSCR, 0                ! from r14, 0xFFE80008
+        .equ    SCFTDR, 4
+        .equ    SCFSR, 8
+        .equ    SCFRDR, 12
+        .equ    SCFCR, 16
+        .equ    SCFDR, 20
+        .equ    SCLSR, 28
+        .equ    START, -91              ! 0xA5: a request begins
+! rx: r0 = next word from the host, lowest byte first. A host that falls silent in the middle finds us idle. Clobbers r1, r2, r10.
+rx:     mov     #4,r10
+1:      mov.l   l_patience,r1
+2:      mov.w   @(SCFDR,r14),r0
+        tst     #31,r0
+        bf      3f
+        dt      r1
+        bf      2b
+        bra     idle
+        nop
+3:      mov.b   @(SCFRDR,r14),r0
+        shlr8   r2
+        extu.b  r0,r0
+        shll16  r0
+        shll8   r0
+        or      r0,r2
+        dt      r10
+        bf      1b
+        mov     r2,r0
+        mov.l   l_sum,r1
+        add     r0,r11
+        mul.l   r11,r1
+        sts     macl,r11
+        rts
+        swap.w  r11,r11
+
+! sync: an answer begins with its request's marker, which is not in the sum. tx: send r0, lowest byte first. Clobber r0, r2, r10.
+sync:   bra     raw
+        mov     r12,r2
+tx:     mov.l   l_sum,r10
+        add     r0,r11
+        mul.l   r11,r10
+        mov     r0,r2
+        sts     macl,r11
+        swap.w  r11,r11
+raw:    mov     #4,r10
+1:      mov.w   @(SCFDR,r14),r0
+        shlr8   r0
+        cmp/eq  #16,r0                  ! FIFO full
+        bt      1b
+        mov     r2,r0
+        mov.b   r0,@(SCFTDR,r14)
+        dt      r10
+        bf/s    1b
+        shlr8   r2
+        rts
+        nop
+.else
 ! rx: r0 = next word from the host; the marker written back says it was taken.
 rx:     mov.l   @r14,r0
         cmp/eq  r12,r0
@@ -99,6 +165,7 @@ tx:     rotl    r11
         mov.l   r0,@r14
         rts
         mov     r0,r2
+.endif
 
 ! op_poke(r4 address, r5 routine, r6 value): one store whose value is under the request's checksum
 op_poke:
@@ -112,6 +179,22 @@ ld2:    mov.w   @r4+,r0
         .org    0x040
         SPILL_R0 hook_tlb
 .endif
+.if SCIF
+hook_int:                               ! the receiver's interrupts, or on to the program's
+        mov.l   l_tra,r15
+        mov.l   @(8,r15),r15            ! INTEVT
+        mov     #7,r0
+        shll8   r0
+        sub     r0,r15                  ! 0x700 ERI, 0x720 RXI, 0x740 BRI; not 0x760 TXI
+        mov     #0x60,r0
+        cmp/hs  r0,r15
+        bf/s    1f
+        mov     #6,r0
+        bra     forward8
+        nop
+1:      bra     debug_entry
+        mov     #2,r0
+.else
 ! sync: an answer begins. The first word waits until the host's next update has replaced this one.
 sync:   not     r10,r2
         rts
@@ -125,12 +208,127 @@ hook_int:
         bf      forward
         bra     debug_entry
         mov     #2,r0
+.endif
 .if ASE
         .org    0x060
         bra     own_fault
         nop
 .endif
 ! --- requests ---------------------------------------------------------------------------------------
+.if SCIF
+wait:   mov.l   l_scif,r14
+        mov.w   @(SCSCR,r14),r0         ! the program may have switched something off
+        or      #0x70,r0
+        mov.w   r0,@(SCSCR,r14)
+        mov.w   @(SCFCR,r14),r0         ! whatever has interrupted the program is no request
+        mov     r0,r1
+        or      #2,r0
+        mov.w   r0,@(SCFCR,r14)
+        mov     r1,r0
+        mov.w   r0,@(SCFCR,r14)
+        mov.l   l_halts,r1
+        mov.l   @r1,r0
+        add     #1,r0
+        mov.l   r0,@r1
+! "Halted" is told at once, after a damaged request, and whenever the host has said nothing for a while: nothing has to be asked for.
+idle:   mov.w   @(SCLSR,r14),r0         ! after an overrun nothing is received until the flag is cleared
+        mov     r0,r1
+        mov     #0,r0
+        mov.w   r0,@(SCLSR,r14)
+        mov.w   @(SCFSR,r14),r0
+        mov     #-112,r3
+        extu.b  r3,r3                   ! ER, BRK
+        and     r0,r3
+        or      r3,r1
+        mov.w   l_flags,r3
+        and     r3,r0
+        mov.w   r0,@(SCFSR,r14)
+        tst     r1,r1
+        bt      1f
+        mov.l   l_errors,r1
+        mov.l   @r1,r0
+        add     #1,r0
+        mov.l   r0,@r1
+1:      mov.l   l_sync,r12
+        bsr     sync
+        mov     r12,r11
+        mov.l   l_base,r0
+        bsr     tx
+        nop
+        mov.l   l_halts,r1
+        bsr     tx
+        mov.l   @r1,r0
+        bsr     tx
+        mov     r11,r0
+quiet:  mov.l   l_patience,r1
+1:      mov.w   @(SCFDR,r14),r0
+        tst     #31,r0
+        bf      2f
+        dt      r1
+        bf      1b
+        bra     idle
+        nop
+2:      mov.b   @(SCFRDR,r14),r0
+        cmp/eq  #START,r0
+        bt      3f
+        extu.b  r0,r0
+        mov     #4,r1                   ! the host asks for a halt: here it is
+        cmp/hs  r1,r0
+        bf      quiet
+! Something was damaged: what follows is not looked at until there is silence.
+hush:   mov.l   l_patience,r1
+1:      mov.w   @(SCFDR,r14),r0
+        tst     #31,r0
+        bf      2f
+        dt      r1
+        bf      1b
+        bra     idle
+        nop
+2:      bra     hush
+        mov.b   @(SCFRDR,r14),r0
+3:      bsr     rx
+        mov     #0,r13
+        mov     r0,r12                  ! the marker: sequence number, and what the sum starts from
+        bsr     rx
+        mov     r0,r11
+        mov     r0,r8                   ! routine, relative to ref_call
+        bsr     rx
+        nop
+        bsr     rx
+        mov     r0,r4
+        bsr     rx
+        mov     r0,r5
+        mov     r0,r6
+        bsr     rx
+        mov     r11,r7
+        cmp/eq  r0,r7
+        bf      hush                    ! damaged: nothing was done, the host is told
+        bsrf    r8
+        mov     #0,r9
+ref_call:
+        bsr     sync
+        mov     r0,r8
+        bsr     tx
+        mov     r8,r0
+read_end:
+        bsr     tx
+        mov     r13,r0
+        bsr     tx
+        mov     r11,r0
+        tst     r9,r9
+        bt      quiet
+! All is sent before the program runs: it finds its transmitter as it was. Receive flags are cleared, or we would be back at once.
+1:      mov.w   @(SCFDR,r14),r0
+        shlr8   r0
+        tst     r0,r0
+        bf      1b
+        mov.w   @(SCFSR,r14),r0
+        mov.w   l_flags,r3
+        and     r3,r0
+        bra     resume
+        mov.w   r0,@(SCFSR,r14)
+l_flags: .short 0xFF6C                  ! all but ER, BRK, RDF, DR
+.else
 wait:   mov.l   l_sddr,r14
 idle:   mov.l   l_base,r12              ! "halted": our address, and the version in its low bits
 1:      mov.l   r12,@r14
@@ -174,6 +372,7 @@ read_end:
         bt      idle
         bra     resume
         nop
+.endif
 
 ! op_write(r4 address, r5 routine of st1/st2/st4, r6 count), then the words and their checksum
 op_write:
@@ -366,9 +565,15 @@ entry2: stc.l   vbr,@-r15
         bt      to_wait
         cmp/hs  r2,r3
         bt      to_wait
+.if SCIF
+        mov.l   l_scif,r1               ! any byte: the host wants to stop this
+        mov.w   @(SCFDR,r1),r0
+        tst     #31,r0
+.else
         mov.l   l_sddr,r1
         mov.l   @r1,r0
         cmp/eq  #POLL,r0                ! any other word: the host wants to stop this
+.endif
         bf      to_wait
         mov.l   l_step,r1
         mov.l   @r1,r2                  ! lo
@@ -467,7 +672,16 @@ resume2: mov.w  r0,@(12,r1)
         nop
 
         .align  2
+.if SCIF
+l_scif: .long   0xFFE80008
+l_patience: .long 0x20000               ! looks at the FIFO: some tens of milliseconds, longer uncached
+l_sum:  .long   0x9E3779B1              ! the sum's factor
+l_sync: .long   0x53344841              ! 'S4HA'
+l_halts: .long  halts
+l_errors: .long line_errors
+.else
 l_sddr: .long   0xFFF00008
+.endif
 l_base: .long   kern_base + VERSION
 l_tra:  .long   0xFF000020
 l_ubc:  .long   0xFF200008
@@ -477,6 +691,61 @@ l_r0:   .long   save_r0
 l_top:  .long   save_top
 l_step: .long   step_words
 .if ASE == 0
+.if SCIF
+! agent_init(r4: SCBRR2, or negative: leave the port as it is set): called by a program (or loader) once its own VBR is set:
+! ours takes its place, the receive interrupt gets priority 15. Clobbers r0-r3.
+agent_init:
+        mov.l   l_hookvbr,r1
+        stc     vbr,r0
+        cmp/eq  r0,r1
+        bt      1f
+        ldc     r0,dbr
+        ldc     r1,vbr
+1:      mov.l   l_scif2,r3
+        cmp/pz  r4
+        bf      3f
+        mov     #0,r0
+        mov.w   r0,@(SCSCR,r3)
+        mov     #6,r0
+        mov.w   r0,@(SCFCR,r3)          ! FIFOs empty
+        add     #-8,r3
+        mov     #0,r0
+        mov.w   r0,@r3                  ! SCSMR2: 8N1, clock not divided
+        mov     r4,r0
+        mov.b   r0,@(4,r3)              ! SCBRR2
+        add     #8,r3
+        mov.l   l_bit,r1                ! longer than a bit at any rate
+2:      dt      r1
+        bf      2b
+        mov     #0,r0
+        mov.w   r0,@(SCFCR,r3)          ! an interrupt for each byte
+        mov.w   @(SCFSR,r3),r0
+        mov     #0x60,r0
+        mov.w   r0,@(SCFSR,r3)
+        mov     #0,r0
+        mov.w   r0,@(SCLSR,r3)
+3:      mov.w   @(SCSCR,r3),r0
+        or      #0x70,r0                ! RIE TE RE
+        mov.w   r0,@(SCSCR,r3)
+        mov.l   l_iprc,r1
+        mov.w   @r1,r0
+        or      #0xF0,r0
+        rts
+        mov.w   r0,@r1
+! For a loader that leaves the port set up and a stack: straight into the kernel, as if halted.
+agent_start:
+        bsr     agent_init
+        mov     #-1,r4
+        mov.l   l_start_sr,r0
+        ldc     r0,sr
+        trapa   #0x20
+        bra     .                       ! the host has put another PC into its place
+        nop
+        .align  2
+l_start_sr: .long 0x400000F0
+l_scif2: .long  0xFFE80008
+l_bit:  .long   0x8000
+.else
 ! agent_init: called by a program (or loader) once its own VBR is set: ours takes its place, the
 ! H-UDI interrupt gets priority 15. Clobbers r0 and r1.
         .global agent_init
@@ -493,6 +762,7 @@ agent_init:
         rts
         mov.w   r0,@r1
         .align  2
+.endif
 l_iprc: .long   0xFFD0000C
 l_hookvbr: .long kern_base + VBASE
 .endif
@@ -500,6 +770,10 @@ l_hookvbr: .long kern_base + VBASE
         .equ    own_vbr, kern_base + VBASE + 0x20
         .equ    reach, l_top
 ! --- data -------------------------------------------------------------------------------------------
+.if SCIF
+halts:  .long   0                       ! times the program has stopped
+line_errors: .long 0                    ! overruns, framing errors and breaks seen while waiting
+.endif
 step_words: .space 12                   ! lo, hi, pc
 save_area: .space 4 * 17                ! kind brcr | BRCR BBRB BBRA PMCR2 PMCR1 fpscr fpul, r0-r7 of bank 0
 save_r0: .space 4                       ! bank 1: r0
