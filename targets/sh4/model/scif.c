@@ -67,6 +67,8 @@ static void char_received(struct sh4_scif *s, uint8_t c, uint64_t at)
 {
     s->received++;
     s->rx_last = at;
+    if (s->sclsr & REG_MASK(SH4_SCLSR2_ORER))
+        return; /* nothing more is received until it is cleared */
     if (s->rx_len == SH4_SCIF_FIFO) {
         s->sclsr |= REG_MASK(SH4_SCLSR2_ORER);
         return;
@@ -126,7 +128,7 @@ static void advance_rx(struct sh4_scif *s, uint64_t now)
     if (!REG_GET(s->scscr, SH4_SCSCR2_RE))
         return;
     uint64_t step = char_clocks(s);
-    if (s->fd_in >= 0 && !REG_GET(s->scfcr, SH4_SCFCR2_LOOP) && s->rx_at <= now && s->rx_len < SH4_SCIF_FIFO) {
+    if (s->fd_in >= 0 && !REG_GET(s->scfcr, SH4_SCFCR2_LOOP) && s->rx_at <= now) {
         uint8_t c;
         if (read(s->fd_in, &c, 1) == 1)
             char_received(s, c, now);
@@ -150,7 +152,7 @@ uint64_t sh4_scif_next(const struct sh4_scif *s)
     if (REG_GET(s->scscr, SH4_SCSCR2_TE) && s->shifting)
         next = s->tx_done;
     if (REG_GET(s->scscr, SH4_SCSCR2_RE)) {
-        if (s->fd_in >= 0 && s->rx_len < SH4_SCIF_FIFO && s->rx_at < next)
+        if (s->fd_in >= 0 && s->rx_at < next)
             next = s->rx_at;
         uint64_t idle = s->rx_last + 15 * bit_clocks(s);
         if (s->rx_len && !(s->scfsr & (DR | RDF)) && idle < next)
