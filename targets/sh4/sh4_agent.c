@@ -159,6 +159,8 @@ static int collect_late(struct sh4_target *t, struct exchange *x, uint32_t **in,
 
 int sh4_agent_halted(struct sh4_target *t, struct err *err)
 {
+    if (!t->link.jtag)
+        return sh4_stream_halted(t, err);
     /* An agent in slow memory needs longer than one scan's pause to answer a POLL, and loses its word else. */
     enum { CALM = 8, CALM_RAM = 128 };
     uint32_t in[3], idle = t->link.idle_clocks;
@@ -181,6 +183,8 @@ int sh4_agent_halted(struct sh4_target *t, struct err *err)
 int sh4_agent_resync(struct sh4_target *t, struct err *err)
 {
     enum { PART = 64, SURE = 4 };
+    if (!t->link.jtag)
+        return sh4_stream_resync(t, err);
     uint32_t in[PART];
     t->link.resyncs++;
     if (t->link.ir != SH4_TI_RESET_NEGATE) {
@@ -296,6 +300,10 @@ int sh4_agent_go(struct sh4_target *t, struct sh4_request *go, struct sh4_reques
     size_t words = 0;
     assert(n <= MOST);
     *stopped = false;
+    if (!t->link.jtag) {
+        int ret = sh4_stream_run(t, go, 1, err);
+        return ret < 0 ? ret : 1;
+    }
     for (size_t i = 0; i <= n; i++) {
         x[i].req = i ? &then[i - 1] : go;
         x[i].at = words;
@@ -320,6 +328,12 @@ int sh4_agent_run(struct sh4_target *t, struct sh4_request *req, size_t n, struc
 {
     if (!t->layout)
         return err_set(err, ERR_STATE, "halt the target first", "no agent is known on the target");
+    if (!t->link.jtag) {
+        int ret = sh4_stream_run(t, req, n, err);
+        for (size_t i = 0; ret == 0 && i < n; i++)
+            t->trap_lost = t->trap_lost || req[i].status > 1;
+        return ret;
+    }
     size_t most = SH4_LINK_BATCH;
     for (size_t i = 0; i < n; i++)
         most = MAX(most, scans_needed(&req[i]));
@@ -567,9 +581,8 @@ int sh4_agent_sync_caches(struct sh4_target *t, uint32_t addr, size_t len, struc
     return sh4_agent_run(t, &req, 1, err);
 }
 
-void sh4_agent_place(uint32_t base, int big, uint8_t *out)
+void sh4_agent_place(const struct sh4_agent_layout *a, uint32_t base, int big, uint8_t *out)
 {
-    const struct sh4_agent_layout *a = &sh4_agent_ram;
     memcpy(out, a->code[big != 0], a->size);
     for (size_t i = 0; i < a->nrelocs; i++) {
         uint8_t *w = out + a->relocs[i];

@@ -94,7 +94,7 @@ int sh4_crawl(struct sh4_target *t, uint64_t end_ns, struct target_stop *stop, s
         if (ret)
             break;
         t->state = TARGET_RUNNING;
-    } while (t->crawling && t->link.jtag->now_ns(t->probe) < end_ns);
+    } while (t->crawling && sh4_link_now(&t->link) < end_ns);
     if (ret < 0)
         t->crawling = false;
     return ret;
@@ -115,7 +115,7 @@ static bool is_reset(uint32_t expevt) { return expevt == SH4_EXP_MANUAL_RESET ||
 
 int sh4_reset_seen(struct sh4_target *t, struct err *err)
 {
-    uint64_t at = t->link.jtag->now_ns(t->probe);
+    uint64_t at = sh4_link_now(&t->link);
     /* EXPEVT from before the resume proves nothing. An armed trace looks at SDDR by itself. */
     if (!t->opt.allow_private || !t->hooks || t->trace_vbr || t->was_reset || is_reset(t->trap[1]) ||
         at - t->reset_look_ns < LOOK_EVERY_NS)

@@ -71,7 +71,7 @@ int sh4_borrow_break(struct sh4_target *t, struct err *err)
         t->by_interrupt = t->hooks && t->hudi_ready && REG_GET(v[SAMPLES - 1], SH4_SR_IMASK) != 15;
         if (t->by_interrupt || !blocked)
             return sh4_link_command(&t->link, t->by_interrupt ? SH4_TI_INTERRUPT : SH4_TI_BREAK, err);
-        if (t->link.jtag->wait && (ret = t->link.jtag->wait(t->probe, BLOCKED_NS, err)) < 0)
+        if ((ret = sh4_link_wait(&t->link, BLOCKED_NS, err)) < 0)
             return ret;
     }
     return err_set(err, ERR_STATE, "try again, or halt it", "the program spends its time with SR.BL=1");

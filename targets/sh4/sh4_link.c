@@ -1,4 +1,5 @@
-/* H-UDI over JTAG: commands, SDDR words, and the private status and ASERAM registers. */
+/* H-UDI over JTAG: commands, SDDR words, and the private status and ASERAM registers. Over a byte stream there is only the
+ * command that interrupts the program. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,6 +19,8 @@ int sh4_link_init(struct sh4_link *l, struct probe *p, struct err *err)
     l->jtag = p->driver->jtag;
     l->ir = -1;
     l->block = 1024;
+    if (!l->jtag)
+        return 0;
     l->ops = calloc(SH4_LINK_BATCH, sizeof *l->ops);
     l->tdi = calloc(SH4_LINK_BATCH, 4);
     l->tdo = calloc(SH4_LINK_BATCH, 4);
@@ -66,7 +69,7 @@ static unsigned ir_length(const uint8_t *tdo)
 static unsigned low_pins(struct sh4_link *l)
 {
     unsigned pins = 0, known = 0;
-    if (!l->jtag->get_pins || l->jtag->get_pins(l->p, &pins, &known, NULL) < 0)
+    if (!l->jtag || !l->jtag->get_pins || l->jtag->get_pins(l->p, &pins, &known, NULL) < 0)
         return 0;
     return known & ~pins;
 }
@@ -155,8 +158,19 @@ static int check_bypass(struct sh4_link *l, struct err *err)
     return 0;
 }
 
+uint64_t sh4_link_now(const struct sh4_link *l) { return l->jtag ? l->jtag->now_ns(l->p) : l->p->driver->stream->now_ns(l->p); }
+
+int sh4_link_wait(struct sh4_link *l, uint64_t ns, struct err *err)
+{
+    if (!l->jtag)
+        return sh4_stream_wait(l, ns, err);
+    return l->jtag->wait ? l->jtag->wait(l->p, ns, err) : 0;
+}
+
 int sh4_link_connect(struct sh4_link *l, struct err *err)
 {
+    if (!l->jtag)
+        return sh4_stream_connect(l, err);
     l->ir = -1;
     l->ir_bits = 0;
     int ret = check_pins(l, err);
@@ -209,6 +223,8 @@ static void log_words(const struct sh4_link *l, size_t n)
 int sh4_link_command(struct sh4_link *l, unsigned ti, struct err *err)
 {
     uint8_t ir[2], seen[2] = { 0 };
+    if (!l->jtag)
+        return ti == SH4_TI_INTERRUPT ? sh4_stream_interrupt(l, SH4_STREAM_HALT, err) : 0;
     put_le16(ir, (uint16_t)(ti == SH4_TI_BYPASS ? 0xFFFF : ti << 8));
     for (int tries = 0; tries < 4; tries++) {
         l->ops[0] = jtag_ir(SH4_IR_BITS, ir, seen);

@@ -206,13 +206,33 @@ static int cmd_reg(void *ctx, int argc, char **argv, const struct text_sink *out
 
 /* ---- the rest ---- */
 
+static int serial_wire(struct sh4_target *t, const struct text_sink *out, struct err *err)
+{
+    const struct stream_ops *s = t->probe->driver->stream;
+    uint64_t sent, received, transfers;
+    uint32_t errors = 0;
+    s->stats(t->probe, &sent, &received, &transfers);
+    int ret = t->state == TARGET_HALTED ? sh4_agent_peek(t, t->agent_base + t->layout->line_errors, 4, &errors, err) : 0;
+    if (ret < 0)
+        return ret;
+    sink_printf(out, "%s: %llu bytes sent, %llu received, %llu system calls; %llu bytes were the program's own text\n", t->probe->name,
+                (unsigned long long)sent, (unsigned long long)received, (unsigned long long)transfers, (unsigned long long)t->link.text_bytes);
+    sink_printf(out, "agent: %llu words to the target and %llu from it; damaged exchanges: %llu repeated, %llu resyncs\n",
+                (unsigned long long)t->link.words_to_target, (unsigned long long)t->link.words_from_target,
+                (unsigned long long)t->link.retries, (unsigned long long)t->link.resyncs);
+    if (t->state == TARGET_HALTED)
+        sink_printf(out, "overruns, framing errors and breaks the agent has seen: %u\n", errors);
+    return 0;
+}
+
 static int cmd_wire(void *ctx, int argc, char **argv, const struct text_sink *out, struct err *err)
 {
     struct sh4_target *t = ctx;
     uint64_t tck = 0, transfers = 0, bytes = 0;
     (void)argc;
     (void)argv;
-    (void)err;
+    if (!t->link.jtag)
+        return serial_wire(t, out, err);
     if (t->link.jtag->stats)
         t->link.jtag->stats(t->probe, &tck, &transfers, &bytes);
     uint64_t words = t->link.words_to_target + t->link.words_from_target;
@@ -338,7 +358,7 @@ static int cmd_watchdata(void *ctx, int argc, char **argv, const struct text_sin
 const struct monitor_command sh4_monitor[] = {
     { "reg", "reg [NAME...]", "CPU or on-chip registers with their fields", cmd_reg },
     { "perf", "perf [show|read|arm EVENT1 [EVENT2]]", "performance counters", cmd_perf },
-    { "wire", "wire", "what the JTAG wire carried so far", cmd_wire },
+    { "wire", "wire", "what the wire carried so far", cmd_wire },
     { "catch", "catch [none|all|CLASS...]", "exceptions that stop before their handler", cmd_catch },
     { "status", "status", "internal status without stopping the CPU (private command)", cmd_status },
     { "semihosting", "semihosting [on|off]", "TRAPA #34 system calls go to the debugger", cmd_semihosting },

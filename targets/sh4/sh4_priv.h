@@ -12,24 +12,37 @@
 #include "probe/base/err.h"
 #include "probe/jtag.h"
 #include "probe/probe.h"
+#include "probe/stream.h"
 #include "targets/sh4/agent/agent.h"
 #include "targets/sh4/sh4.h"
 #include "targets/target.h"
 
-/* ---- link: IR commands and SDDR words (sh4_link.c) ---- */
+/* ---- link: IR commands and SDDR words (sh4_link.c), or a byte stream (sh4_stream.c) ---- */
 
 enum { SH4_LINK_BATCH = 2048, SH4_AGENT_DRAIN = 1100 /* POLLs that end any block under way */ }; /* most scans queued at once */
 
 struct sh4_link {
     struct probe *p;
-    const struct jtag_ops *jtag;
+    const struct jtag_ops *jtag; /* NULL: the agent is at the far end of a byte stream */
     unsigned ir_bits;       /* measured */
     int ir;                 /* TI loaded now, -1 unknown */
     unsigned block;         /* most data words of one request; shrinks on a noisy wire */
     uint32_t idle_clocks;   /* after every scan; grows when the target is late */
     struct jtag_op *ops;    /* SH4_LINK_BATCH */
     uint8_t *tdi, *tdo;     /* 4 bytes per op */
-    uint64_t scans, words_to_target, words_from_target, retries, resyncs; /* since open */
+    uint64_t scans, words_to_target, words_from_target, retries, resyncs; /* since open; scans of a stream: bytes */
+    /* byte stream: */
+    uint8_t in[8192];       /* come, not used yet */
+    size_t in_len;
+    uint32_t heard_base, halts; /* as last said by the kernel: its address, how often it has stopped */
+    bool halted;            /* the kernel waits for requests */
+    bool left;              /* it was let go with halts as it is: "halted" with the same is old */
+    bool restarted;         /* it counts anew: the board was reset */
+    unsigned stale;
+    uint64_t heard_ns;      /* when the last exchange ended */
+    char text[120];         /* what the program prints, up to the end of its line */
+    size_t text_len;
+    uint64_t text_bytes;
 };
 
 int sh4_link_init(struct sh4_link *l, struct probe *p, struct err *err);
@@ -48,6 +61,27 @@ int sh4_link_words(struct sh4_link *l, const uint32_t *out, uint32_t *in, size_t
 int sh4_link_status(struct sh4_link *l, const uint8_t *selectors, uint32_t *values, size_t n, struct err *err);
 /* Private: fills ASERAM from offset; words in host order. Loads reset-negate after. */
 int sh4_link_aseram(struct sh4_link *l, uint32_t offset, const uint32_t *words, size_t n, struct err *err);
+
+/* The link's clock, and waiting; a byte stream waits no longer than until bytes come. */
+uint64_t sh4_link_now(const struct sh4_link *l);
+int sh4_link_wait(struct sh4_link *l, uint64_t ns, struct err *err);
+
+/* ---- the same over a byte stream (sh4_stream.c) ---- */
+
+#define SH4_STREAM_LISTEN_NS 400000000u /* a kernel that waits speaks more often than this, unless its memory is very slow */
+enum { SH4_STREAM_HALT = 3, SH4_STREAM_DRAIN = 2 }; /* bytes that interrupt the program; the second is the trace agent's */
+struct sh4_target;
+struct sh4_request;
+/* Listens for a while whether a kernel waits at the far end. */
+int sh4_stream_connect(struct sh4_link *l, struct err *err);
+int sh4_stream_interrupt(struct sh4_link *l, uint8_t why, struct err *err);
+int sh4_stream_wait(struct sh4_link *l, uint64_t ns, struct err *err);
+/* As the functions of the agent primitives below; sh4_stream_run() does op_go too, which is done once even if its answer is lost. */
+int sh4_stream_halted(struct sh4_target *t, struct err *err);
+/* Gives the kernel's count of halts a value that a board that starts anew does not come to. */
+int sh4_stream_mark(struct sh4_target *t, struct err *err);
+int sh4_stream_resync(struct sh4_target *t, struct err *err);
+int sh4_stream_run(struct sh4_target *t, struct sh4_request *req, size_t n, struct err *err);
 
 /* ---- breakpoints (sh4_break.c) ---- */
 

@@ -27,11 +27,11 @@ bool sh4_is_halted(struct sh4_target *t, struct err *err, const char *what)
     return false;
 }
 
-static uint64_t now(struct sh4_target *t) { return t->link.jtag->now_ns(t->probe); }
+static uint64_t now(struct sh4_target *t) { return sh4_link_now(&t->link); }
 
 static int link_wait(struct sh4_target *t, uint64_t ns, struct err *err)
 {
-    return t->link.jtag->wait ? t->link.jtag->wait(t->probe, ns, err) : 0;
+    return sh4_link_wait(&t->link, ns, err);
 }
 
 /* Losing the adapter or the board is a state, seen by every later call. */
@@ -292,6 +292,12 @@ int sh4_run_freely(struct sh4_target *t, struct err *err)
 /* Stopped or done with a step: what does the caller see? Returns as poll() does. */
 static int settle(struct sh4_target *t, struct target_stop *stop, struct err *err)
 {
+    bool anew = t->link.restarted;
+    if (anew) {
+        t->link.restarted = false;
+        t->check_patches = t->npatches > 0 || t->nvbr_sites > 0;
+        t->bar_known[0] = t->bar_known[1] = t->bamr_known[0] = t->bamr_known[1] = false;
+    }
     int is_stop = take_over(t, err);
     if (is_stop < 0)
         return is_stop;
@@ -305,6 +311,11 @@ static int settle(struct sh4_target *t, struct target_stop *stop, struct err *er
         t->break_late = false;
         is_stop = 0;
     }
+    /* A damaged byte has interrupted it, nobody else. */
+    if (!t->link.jtag && t->save[SH4_SAVE_KIND] == SH4_ENTRY_INTERRUPT && !t->halt_wanted)
+        is_stop = 0;
+    if (is_stop && anew)
+        snprintf(t->stop.text, sizeof t->stop.text, "the board was reset meanwhile");
     if (t->was_reset) {
         sh4_stop_was_reset(t);
         is_stop = 1;
@@ -388,7 +399,7 @@ static int ask_break(struct sh4_target *t, struct err *err)
 {
     t->break_at_ns = now(t);
     t->break_asks++;
-    if (t->stepping && t->range_hi) {
+    if (t->stepping && t->range_hi && t->link.jtag) { /* over a byte stream any byte does */
         int ret = stop_range(t, err);
         if (ret)
             return MIN(ret, 0);
@@ -428,6 +439,9 @@ static int halt_failed(struct sh4_target *t, struct err *err)
     if (t->opt.allow_private)
         return err_set(err, ERR_TIMEOUT, "is the CPU clocked and out of reset? try monitor reset halt",
                        "halt: the CPU does not answer an ASE break (H-UDI command %02x)", SH4_TI_BREAK);
+    if (!t->link.jtag)
+        return err_set(err, ERR_TIMEOUT, "is the serial agent linked in and agent_init called? is it the same baud rate? interrupts may be masked",
+                       "halt: no agent answers on the serial line");
     return err_set(err, ERR_TIMEOUT, "is the resident agent linked in and agent_init called? interrupts may be masked",
                    "halt: no agent answers the H-UDI interrupt (command %02x)", SH4_TI_INTERRUPT);
 }
@@ -440,7 +454,7 @@ static int check_resident(struct sh4_target *t, struct err *err)
     if (ret < 0)
         return ret;
     if (id[0] == SH4_AGENT_ID && id[1] == SH4_AGENT_VERSION)
-        return 0;
+        return t->link.jtag ? 0 : sh4_stream_mark(t, err);
     return err_set(err, ERR_PROTOCOL, "link the agent that belongs to this program version",
                    "agent at %08x: id %08x version %u, expected %08x version %u", t->agent_base, id[0], id[1],
                    SH4_AGENT_ID, SH4_AGENT_VERSION);
@@ -452,7 +466,7 @@ static int seen_halted(struct sh4_target *t, struct err *err)
         return 1;
     bool known = t->layout != NULL;
     int ret = t->trace_poll ? t->trace_poll(t, 0, err) : sh4_agent_halted(t, err);
-    if (ret > 0 && !known && t->layout == &sh4_agent_ram) {
+    if (ret > 0 && !known && t->layout != &sh4_agent_ase) {
         int id = check_resident(t, err);
         return id < 0 ? id : 1;
     }
@@ -508,6 +522,8 @@ static int poll_running(struct sh4_target *t, uint64_t max_ns, struct target_sto
 static int check_alive(struct sh4_target *t, struct err *err)
 {
     t->alive_ns = now(t);
+    if (!t->link.jtag) /* a running program cannot be asked without stopping it; a port that is pulled out says so */
+        return sh4_stream_wait(&t->link, 0, err);
     if (t->link.ir != SH4_TI_RESET_NEGATE)
         return 0;
     int ret = sh4_link_command(&t->link, SH4_TI_RESET_NEGATE, err);
@@ -655,7 +671,7 @@ static int op_attach(struct target *target, struct err *err)
     /* An agent that waits already: a session before this one was lost while it stood at a breakpoint, or even in the
      * middle of a block: POLLs fill that up. To a running program they are nothing. */
     ret = seen_halted(t, err);
-    if (ret == 0 && (ret = sh4_link_words(&t->link, NULL, NULL, SH4_AGENT_DRAIN, err)) == 0)
+    if (ret == 0 && t->link.jtag && (ret = sh4_link_words(&t->link, NULL, NULL, SH4_AGENT_DRAIN, err)) == 0)
         ret = seen_halted(t, err);
     if (ret < 0)
         return lost(t, ret);
@@ -781,6 +797,8 @@ static int op_reset(struct target *target, enum reset_mode mode, struct err *err
     log_msg(t->probe->log, LOG_TARGET, "%s: reset %s", t->probe->name, mode == RESET_HALT ? "halt" : "run");
     if (t->state == TARGET_DETACHED || t->state == TARGET_GONE)
         return sh4_is_halted(t, err, "reset") ? 0 : t->state == TARGET_GONE ? -ERR_NO_TARGET : -ERR_STATE;
+    if (!t->link.jtag)
+        return err_set(err, ERR_UNSUPPORTED, "press its button, then attach again", "a serial line cannot reset the board");
     if (mode == RESET_HALT && !t->opt.allow_private)
         return err_set(err, ERR_UNSUPPORTED, "use monitor reset run, then halt; or allow the private commands",
                        "reset halt needs the private H-UDI command 80 (ASE boot)");
@@ -879,7 +897,8 @@ int sh4_open(struct probe *p, const struct sh4_options *opt, struct target **out
     const char *name = variant_name(opt ? opt->variant : NULL);
     if (!name)
         return err_set(err, ERR_USAGE, "sh7750 or sh7091", "no SH-4 part \"%s\" is known", opt->variant);
-    if (!p->driver->jtag)
+    const struct stream_ops *stream = p->driver->stream;
+    if (!p->driver->jtag && !stream)
         return err_set(err, ERR_UNSUPPORTED, "use an adapter with JTAG", "%s has no JTAG pins", p->name);
     struct sh4_target *t = calloc(1, sizeof *t);
     if (!t)
@@ -887,6 +906,7 @@ int sh4_open(struct probe *p, const struct sh4_options *opt, struct target **out
     if (opt)
         t->opt = *opt;
     t->opt.variant = name;
+    t->opt.allow_private = t->opt.allow_private && p->driver->jtag;
     t->opt.agent_ram = t->opt.agent_ram ? t->opt.agent_ram : SH4_AGENT_RAM_DEFAULT;
     t->opt.agent_ram_bytes = t->opt.agent_ram_bytes ? t->opt.agent_ram_bytes : SH4_AGENT_RAM_BYTES;
     t->ops = table;
@@ -898,7 +918,7 @@ int sh4_open(struct probe *p, const struct sh4_options *opt, struct target **out
     t->nonce = 0x2545F491;
     int ret = sh4_link_init(&t->link, p, err);
     uint32_t hz;
-    if (ret == 0 && t->opt.tck_hz && p->driver->jtag->set_clock)
+    if (ret == 0 && t->opt.tck_hz && p->driver->jtag && p->driver->jtag->set_clock)
         ret = p->driver->jtag->set_clock(p, t->opt.tck_hz, &hz, err);
     if (ret < 0) {
         op_close(&t->base);

@@ -202,7 +202,7 @@ static void write_rom(const char *path, bool big, bool init)
         put16(p.code + (asm_label(&p, "init") - 0xA0000000), 0x0009, big);
     uint8_t *rom = calloc(1, 0x4000);
     memcpy(rom, p.code, p.len);
-    sh4_agent_place(RAM_AGENT, big, rom + 0x1000);
+    sh4_agent_place(&sh4_agent_ram, RAM_AGENT, big, rom + 0x1000);
     FILE *f = fopen(path, "wb");
     assert_non_null(f);
     assert_int_equal(fwrite(rom, 1, 0x4000, f), 0x4000);

@@ -117,7 +117,7 @@ static void write_rom(FILE *f)
              "wait: bra wait\n nop\n .align 2\n src: .long 0xA0001000\n dst: .long agent\n"
              "len: .long words\n vbr: .long 0x8C030000\n sp: .long 0x8C100000\n psr: .long 0x40000000\n");
     memcpy(rom, p.code, p.len);
-    sh4_agent_place(RESIDENT, false, rom + 0x1000);
+    sh4_agent_place(&sh4_agent_ram, RESIDENT, false, rom + 0x1000);
     assert_int_equal(fwrite(rom, 1, sizeof rom, f), sizeof rom);
 }
 

@@ -222,9 +222,9 @@ static int measure_clock(struct sh4_trace *tr, struct err *err)
     uint64_t ns[2] = { 0 };
     int ret = patch_loop(tr, false, err);
     for (int i = 0; ret == 0 && i < 2; i++) {
-        uint64_t before = tr->t->link.jtag->now_ns(tr->t->probe);
+        uint64_t before = sh4_link_now(&tr->t->link);
         ret = run_loop(tr, i ? LONG : SHORT, raw[i], err);
-        ns[i] = tr->t->link.jtag->now_ns(tr->t->probe) - before;
+        ns[i] = sh4_link_now(&tr->t->link) - before;
     }
     if (ret == 0 && ns[1] > ns[0])
         tr->cycles_per_ns = (double)(raw[1][0] - raw[0][0]) / (double)(ns[1] - ns[0]);

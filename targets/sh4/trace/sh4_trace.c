@@ -27,7 +27,7 @@ enum {
 };
 #define DEFAULT_SHINOBI "_sbInterrupt" /* nothing public names the library's routine: an assumption */
 
-static uint64_t now(struct sh4_target *t) { return t->link.jtag->now_ns(t->probe); }
+static uint64_t now(struct sh4_target *t) { return sh4_link_now(&t->link); }
 
 /* ---- queue ---- */
 
@@ -165,6 +165,8 @@ static int save_word(struct sh4_target *t, unsigned word, uint32_t *v, struct er
 static uint64_t tck(struct sh4_target *t)
 {
     uint64_t clocks = 0;
+    if (!t->link.jtag) /* eight bits and two for the start and the stop */
+        return 10 * t->link.scans;
     if (t->link.jtag->stats)
         t->link.jtag->stats(t->probe, &clocks, NULL, NULL);
     return clocks;
@@ -297,6 +299,8 @@ static int look(struct sh4_target *t, uint64_t max_ns, struct err *err)
     }
     /* A full ring waits for any word: show it none until there is room. */
     uint32_t quiet[1] = { SH4_TRACE_RING };
+    if (!t->link.jtag && !room(tr)) /* a full ring's program is in the kernel already: let it wait */
+        return 0;
     int ret = room(tr) ? 1 : sh4_link_words(&t->link, quiet, in, 1, err);
     if (ret < 0 || (ret == 0 && in[0] == SH4_TRACE_RING))
         return ret;
@@ -313,13 +317,15 @@ static int ask(struct sh4_trace *tr, struct err *err)
     struct sh4_target *t = tr->t;
     uint32_t word = SH4_TRACE_DRAIN, in;
     tr->last_ask_ns = now(t);
+    if (!t->link.jtag) {
+        tr->drain_asked = true;
+        return sh4_stream_interrupt(&t->link, SH4_STREAM_DRAIN, err);
+    }
     int ret = sh4_link_words(&t->link, &word, &in, 1, err);
     if (ret == 0 && in != SH4_TRACE_RING)
         ret = sh4_link_command(&t->link, SH4_TI_INTERRUPT, err);
     tr->drain_asked = ret == 0;
-    if (ret == 0 && t->link.jtag->wait)
-        ret = t->link.jtag->wait(t->probe, 20000, err);
-    return ret;
+    return ret < 0 ? ret : sh4_link_wait(&t->link, 20000, err);
 }
 
 static int trace_poll(struct target *target, struct event *out, size_t cap, uint64_t max_ns, struct err *err)
@@ -340,8 +346,8 @@ static int trace_poll(struct target *target, struct event *out, size_t cap, uint
             break;
         if (at - tr->last_drain_ns > ASK_NS && at - tr->last_ask_ns > ASK_AGAIN_NS && !t->halt_wanted)
             ret = ask(tr, err);
-        else if (t->link.jtag->wait)
-            ret = t->link.jtag->wait(t->probe, MIN((uint64_t)SLICE_NS, end - at), err);
+        else
+            ret = sh4_link_wait(&t->link, MIN((uint64_t)SLICE_NS, end - at), err);
         if (ret < 0)
             return ret;
     }

@@ -1,0 +1,255 @@
+#include "tests/sh4/serial_rig.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <termios.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "probe/base/bytes.h"
+#include "probe/base/util.h"
+#include "probe/probe.h"
+#include "probe/sim.h"
+#include "targets/sh4/agent/agent.h"
+#include "targets/sh4/model/board.h"
+#include "tests/model/asm.h"
+
+enum { ROM_BYTES = 0x4000, ROM_AGENT = 0x1000, ROM_TEXT = 0x3000, SLICE_NS = 200000, CHUNK = 512 };
+
+struct serial_rig {
+    struct probe *probe;
+    pthread_t board, cable;
+    atomic_bool stop, pulled;
+    atomic_int reset; /* 1 wanted, 0 done */
+    atomic_uint flip, drop;
+    atomic_ullong to, from;
+    char dir[32], rom[64], link[64], port[64];
+    int near, far; /* the cable's ends: the port to connect to, the board's */
+    uint32_t seed;
+};
+
+static void die(const char *what, const struct err *err)
+{
+    fprintf(stderr, "serial rig: %s%s%s\n", what, err ? ": " : "", err ? err->what : "");
+    abort();
+}
+
+/* ---- the boot ROM: puts the agent into RAM, switches the caches on, starts it, counts in r8, or prints ---- */
+
+static void write_rom(const char *path, const struct serial_rig_options *o)
+{
+    struct asm_prog *p = calloc(1, sizeof *p);
+    uint8_t *rom = calloc(1, ROM_BYTES);
+    p->big = o->big;
+    asm_define(p, "words", sh4_agent_scif.size / 4);
+    asm_define(p, "agent", SERIAL_RIG_AGENT);
+    asm_define(p, "brr", o->brr);
+    asm_text(p, 0xA0000000,
+             "mov.l src,r1\n mov.l dst,r2\n mov.l len,r3\n l: mov.l @r1+,r0\n mov.l r0,@r2\n add #4,r2\n dt r3\n bf l\n"
+             "mov.l ccr,r1\n mov.l con,r0\n mov.l r0,@r1\n nop\n nop\n nop\n nop\n nop\n nop\n nop\n nop\n"
+             "mov.l vbr,r0\n ldc r0,vbr\n mov.l dst,r0\n mov.l br,r4\n init: jsr @r0\n nop\n mov.l sp,r15\n mov.l psr,r0\n ldc r0,sr\n"
+             "mov #0,r8\n entry: bra count\n nop\n"
+             "print: mov.l text,r1\n mov.l scif,r2\n pr: mov.b @r1+,r0\n tst r0,r0\n bt print\n mov r0,r4\n"
+             "pw: mov.w @(8,r2),r0\n tst #32,r0\n bt pw\n mov r4,r0\n mov.b r0,@(4,r2)\n mov.w @(8,r2),r0\n mov.w keep,r5\n"
+             "and r5,r0\n mov.w r0,@(8,r2)\n bra pr\n add #1,r8\n keep: .word 0xFFDF\n"
+             ".align 2\n count: add #1,r8\n bra count\n nop\n .align 2\n src: .long 0xA0001000\n dst: .long agent\n"
+             "len: .long words\n vbr: .long 0x8C030000\n sp: .long 0x8C100000\n psr: .long 0x40000000\n ccr: .long 0xFF00001C\n"
+             "con: .long 0x0000090D\n br: .long brr\n text: .long 0xA0003000\n scif: .long 0xFFE80008\n");
+    if (o->no_agent)
+        put16(p->code + (asm_label(p, "init") - 0xA0000000), 0x0009, o->big);
+    if (o->print) {
+        put16(p->code + (asm_label(p, "entry") - 0xA0000000), 0x0009, o->big);
+        snprintf((char *)rom + ROM_TEXT, ROM_BYTES - ROM_TEXT, "%s", o->print);
+    }
+    memcpy(rom, p->code, p->len);
+    sh4_agent_place(&sh4_agent_scif, SERIAL_RIG_AGENT, o->big, rom + ROM_AGENT);
+    FILE *f = fopen(path, "wb");
+    if (!f || fwrite(rom, 1, ROM_BYTES, f) != ROM_BYTES || fclose(f))
+        die("boot ROM", NULL);
+    free(rom);
+    free(p);
+}
+
+/* ---- the board's own time ---- */
+
+static uint64_t host_ns(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+static void press_reset(struct serial_rig *r)
+{
+    const struct jtag_ops *j = r->probe->driver->jtag;
+    struct err err = { .code = ERR_OK };
+    if (j->set_pins(r->probe, JTAG_PIN_NRESET, 0, &err) < 0 || j->wait(r->probe, 1000000, &err) < 0 ||
+        j->set_pins(r->probe, JTAG_PIN_NRESET, JTAG_PIN_NRESET, &err) < 0 || j->wait(r->probe, 1000000, &err) < 0)
+        die("reset", &err);
+}
+
+static void *run_board(void *arg)
+{
+    struct serial_rig *r = arg;
+    struct err err = { .code = ERR_OK };
+    uint64_t seen = host_ns();
+    while (!atomic_load(&r->stop)) {
+        if (atomic_load(&r->reset)) {
+            press_reset(r);
+            atomic_store(&r->reset, 0);
+        }
+        uint64_t at = host_ns(), due = MIN(at - seen, (uint64_t)SLICE_NS);
+        seen = at; /* a board that is too slow for the host's clock does not run after it */
+        if (due < SLICE_NS / 4)
+            nanosleep(&(struct timespec){ .tv_nsec = SLICE_NS / 4 }, NULL);
+        if (r->probe->driver->jtag->wait(r->probe, due ? due : 1, &err) < 0)
+            die("board", &err);
+    }
+    return NULL;
+}
+
+/* ---- the cable ---- */
+
+static uint32_t chance(struct serial_rig *r) { return r->seed = r->seed * 1664525u + 1013904223u; }
+
+static size_t harm(struct serial_rig *r, uint8_t *b, size_t n)
+{
+    unsigned flip = atomic_load(&r->flip), drop = atomic_load(&r->drop);
+    size_t out = 0;
+    for (size_t i = 0; i < n; i++) {
+        if (drop && (chance(r) >> 8) % drop == 0)
+            continue;
+        b[out] = b[i];
+        if (flip && (chance(r) >> 8) % flip == 0)
+            b[out] ^= (uint8_t)(1u << (chance(r) >> 29));
+        out++;
+    }
+    return out;
+}
+
+static bool carry(struct serial_rig *r, int from, int to, atomic_ullong *count)
+{
+    uint8_t b[CHUNK];
+    ssize_t n = read(from, b, sizeof b);
+    if (n <= 0)
+        return false;
+    size_t len = harm(r, b, (size_t)n);
+    for (size_t done = 0; done < len && !atomic_load(&r->stop);) {
+        ssize_t w = write(to, b + done, len - done);
+        if (w > 0)
+            done += (size_t)w;
+        else
+            nanosleep(&(struct timespec){ .tv_nsec = 100000 }, NULL);
+    }
+    atomic_fetch_add(count, len);
+    return true;
+}
+
+static void *run_cable(void *arg)
+{
+    struct serial_rig *r = arg;
+    while (!atomic_load(&r->stop)) {
+        struct pollfd p[2] = { { .fd = r->near, .events = POLLIN }, { .fd = r->far, .events = POLLIN } };
+        if (atomic_load(&r->pulled) && r->near >= 0) {
+            close(r->near);
+            r->near = p[0].fd = -1;
+        }
+        if (poll(p, 2, 5) <= 0)
+            continue;
+        bool moved = p[0].revents & POLLIN && carry(r, r->near, r->far, &r->to);
+        moved = (p[1].revents & POLLIN && (r->near < 0 || carry(r, r->far, r->near, &r->from))) || moved;
+        if (!moved) /* nobody has opened the port, or it is pulled */
+            nanosleep(&(struct timespec){ .tv_nsec = 1000000 }, NULL);
+    }
+    return NULL;
+}
+
+static int raw(int fd)
+{
+    struct termios t;
+    if (fd >= 0 && tcgetattr(fd, &t) == 0) {
+        cfmakeraw(&t);
+        tcsetattr(fd, TCSANOW, &t);
+    }
+    return fd;
+}
+
+static void lay_cable(struct serial_rig *r)
+{
+    r->far = raw(open(r->link, O_RDWR | O_NOCTTY | O_NONBLOCK | O_CLOEXEC));
+    r->near = posix_openpt(O_RDWR | O_NOCTTY | O_NONBLOCK | O_CLOEXEC);
+    if (r->far < 0 || r->near < 0 || grantpt(r->near) || unlockpt(r->near) || ptsname_r(r->near, r->port, sizeof r->port))
+        die("pseudo terminal", NULL);
+    /* Raw before anybody connects: a terminal would echo the agent's bytes back to it. */
+    int fd = raw(open(r->port, O_RDWR | O_NOCTTY | O_CLOEXEC));
+    close(fd);
+}
+
+/* ---- ---- */
+
+struct serial_rig *serial_rig_start(const struct serial_rig_options *o)
+{
+    static const struct sim_board_type *const boards[] = { &sh4_board_sh7750, NULL };
+    struct probe_config cfg = { .boards = boards };
+    struct serial_rig *r = calloc(1, sizeof *r);
+    struct err err = { .code = ERR_OK };
+    char spec[200];
+    r->seed = 1;
+    atomic_store(&r->flip, o->flip);
+    atomic_store(&r->drop, o->drop);
+    strcpy(r->dir, "/tmp/sh4serialXXXXXX");
+    if (!mkdtemp(r->dir))
+        die("temporary folder", NULL);
+    snprintf(r->rom, sizeof r->rom, "%s/rom", r->dir);
+    snprintf(r->link, sizeof r->link, "%s/line", r->dir);
+    write_rom(r->rom, o);
+    snprintf(spec, sizeof spec, "sim:sh7750,%sprivate=off,serial=pty:%s,rom=%s", o->big ? "be," : "", r->link, r->rom);
+    if (probe_open(spec, &cfg, &r->probe, &err) < 0)
+        die("open", &err);
+    lay_cable(r);
+    if (pthread_create(&r->board, NULL, run_board, r) || pthread_create(&r->cable, NULL, run_cable, r))
+        die("threads", NULL);
+    return r;
+}
+
+const char *serial_rig_port(const struct serial_rig *r) { return r->port; }
+
+void serial_rig_damage(struct serial_rig *r, unsigned flip, unsigned drop)
+{
+    atomic_store(&r->flip, flip);
+    atomic_store(&r->drop, drop);
+}
+
+void serial_rig_reset(struct serial_rig *r)
+{
+    atomic_store(&r->reset, 1);
+    while (atomic_load(&r->reset))
+        nanosleep(&(struct timespec){ .tv_nsec = 100000 }, NULL);
+}
+
+void serial_rig_pull(struct serial_rig *r) { atomic_store(&r->pulled, true); }
+
+void serial_rig_bytes(const struct serial_rig *r, uint64_t *to, uint64_t *from)
+{
+    *to = atomic_load(&r->to);
+    *from = atomic_load(&r->from);
+}
+
+void serial_rig_stop(struct serial_rig *r)
+{
+    atomic_store(&r->stop, true);
+    pthread_join(r->cable, NULL);
+    pthread_join(r->board, NULL);
+    if (r->near >= 0)
+        close(r->near);
+    close(r->far);
+    probe_close(r->probe);
+    unlink(r->rom);
+    rmdir(r->dir);
+    free(r);
+}

@@ -1,0 +1,36 @@
+/* A simulated board that runs by itself, as fast as the host's clock says, with the serial agent in its RAM; between its serial port
+ * and the port to connect to lies a cable that can be bad, or pulled. Connect with --probe serial:PORT. */
+#ifndef TESTS_SH4_SERIAL_RIG_H
+#define TESTS_SH4_SERIAL_RIG_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum { SERIAL_RIG_AGENT = 0x8C004000 };
+
+struct serial_rig_options {
+    bool big;
+    unsigned brr;       /* SCBRR2: 0 is 1562500 bit/s, 26 is 57600 */
+    bool no_agent;      /* the boot ROM does not start it */
+    unsigned flip;      /* about one byte in so many has a bit flipped, both ways; 0: none */
+    unsigned drop;      /* so many, a byte is lost */
+    const char *print;  /* not NULL: the boot ROM's program prints this over and over, by polling the transmitter */
+};
+
+struct serial_rig;
+
+/* serial_rig_start - board and cable; aborts with a text on failure. */
+struct serial_rig *serial_rig_start(const struct serial_rig_options *o);
+/* serial_rig_port - the terminal to connect to. */
+const char *serial_rig_port(const struct serial_rig *r);
+/* serial_rig_damage - from now on; 0: none. */
+void serial_rig_damage(struct serial_rig *r, unsigned flip, unsigned drop);
+/* serial_rig_reset - presses the board's reset button; returns when the boot ROM runs again. */
+void serial_rig_reset(struct serial_rig *r);
+/* serial_rig_pull - pulls the cable out of the host: the port is gone. */
+void serial_rig_pull(struct serial_rig *r);
+/* serial_rig_bytes - carried so far: to the board, from it. */
+void serial_rig_bytes(const struct serial_rig *r, uint64_t *to, uint64_t *from);
+void serial_rig_stop(struct serial_rig *r);
+
+#endif

@@ -1,0 +1,307 @@
+/* The agent over its serial port: a board that runs by itself at the far end of a pseudo terminal. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include <cmocka.h>
+
+#include "probe/base/bytes.h"
+#include "probe/base/log.h"
+#include "probe/base/util.h"
+#include "tests/sh4/fixture.h"
+#include "tests/sh4/serial_rig.h"
+
+struct line {
+    struct serial_rig *rig;
+    struct board b;
+    struct log log;
+    char said[4096]; /* log lines of the target */
+};
+
+static void take_log(void *ctx, enum log_subject subject, const char *text)
+{
+    struct line *l = ctx;
+    size_t n = strlen(l->said);
+    (void)subject;
+    snprintf(l->said + n, sizeof l->said - n, "%s\n", text);
+}
+
+static struct line *connect(const struct serial_rig_options *o, bool log)
+{
+    struct line *l = calloc(1, sizeof *l);
+    char name[100];
+    l->rig = serial_rig_start(o);
+    l->log = (struct log){ .enabled = log ? 1u << LOG_TARGET : 0, .write = take_log, .ctx = l };
+    struct probe_config cfg = { .log = &l->log };
+    snprintf(name, sizeof name, "serial:%s,baud=%u", serial_rig_port(l->rig), o->brr ? 57600u : 1500000u);
+    MUST(&l->b, probe_open(name, &cfg, &l->b.probe, &l->b.err));
+    MUST(&l->b, sh4_open(l->b.probe, &(struct sh4_options){ .big_endian = o->big, .allow_private = true }, &l->b.t, &l->b.err));
+    l->b.prog.big = o->big;
+    return l;
+}
+
+static struct line *start(const struct serial_rig_options *o)
+{
+    struct line *l = connect(o, false);
+    MUST(&l->b, l->b.t->ops->attach(l->b.t, &l->b.err));
+    assert_int_equal(l->b.t->ops->state(l->b.t), TARGET_RUNNING);
+    return l;
+}
+
+static void finish(struct line *l)
+{
+    l->b.t->ops->close(l->b.t);
+    probe_close(l->b.probe);
+    serial_rig_stop(l->rig);
+    free(l);
+}
+
+/* A stop within host time. */
+static struct target_stop stops(struct board *b)
+{
+    struct target_stop stop = { .reason = STOP_NONE };
+    for (int i = 0; i < 100; i++) {
+        int ret = b->t->ops->poll(b->t, 100000000, &stop, &b->err);
+        must(b, ret, "poll");
+        if (ret)
+            return stop;
+    }
+    fail_msg("no stop within ten seconds");
+    return stop;
+}
+
+static void halt_it(struct board *b)
+{
+    MUST(b, b->t->ops->halt(b->t, &b->err));
+    assert_int_equal(stops(b).reason, STOP_REQUEST);
+}
+
+static struct target_stop step_it(struct board *b)
+{
+    MUST(b, b->t->ops->resume(b->t, &(struct resume){ .kind = RESUME_STEP }, &b->err));
+    return stops(b);
+}
+
+static const char loop[] = "start: mov #0,r1\n again: add #1,r1\n nop\n bsr leaf\n nop\n bra again\n nop\n leaf: rts\n add #2,r2\n";
+
+static void load(struct board *b, const char *text)
+{
+    asm_text(&b->prog, CODE, text);
+    MUST(b, b->t->ops->write_mem(b->t, CODE, 0, b->prog.code, b->prog.len, &b->err));
+    set_reg(b, R_SR, SR_PLAIN);
+    set_reg(b, 15, 0x8C100000);
+    set_reg(b, R_PC, CODE);
+}
+
+/* ---- it debugs ---- */
+
+static void serial__both_orders_and_rates__halts_moves_memory_and_runs_on(void **state)
+{
+    static const struct serial_rig_options rows[] = { { .big = false }, { .big = true }, { .brr = 26 } };
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        struct line *l = start(&rows[i]);
+        struct board *b = &l->b;
+        uint8_t out[4096], in[4096];
+        size_t len = rows[i].brr ? 512 : sizeof out;
+        halt_it(b);
+        assert_int_equal(get_reg(b, R_VBR), 0x8C030000); /* the program's, not ours */
+        assert_int_equal(get_reg(b, R_SR) & 0x70000000, 0x40000000);
+        uint32_t r8 = get_reg(b, 8);
+        for (size_t k = 0; k < len; k++)
+            out[k] = (uint8_t)(k * 7 + (k >> 8));
+        MUST(b, b->t->ops->write_mem(b->t, DATA + 1, 0, out, len, &b->err));
+        MUST(b, b->t->ops->read_mem(b->t, DATA + 1, 0, in, len, &b->err));
+        assert_memory_equal(in, out, len);
+        set_reg(b, 9, 0x12345678);
+        cont(b);
+        halt_it(b);
+        assert_int_equal(get_reg(b, 9), 0x12345678);
+        assert_true(get_reg(b, 8) != r8); /* it counts on */
+        finish(l);
+    }
+}
+
+static void serial__steps_and_breakpoints__stop_where_asked(void **state)
+{
+    (void)state;
+    for (int big = 0; big < 2; big++) {
+        struct line *l = start(&(struct serial_rig_options){ .big = big });
+        struct board *b = &l->b;
+        halt_it(b);
+        load(b, loop);
+        assert_int_equal(step_it(b).pc, label(b, "again"));
+        assert_int_equal(step_it(b).pc, label(b, "again") + 2);
+        for (int kind = 0; kind < 2; kind++) {
+            enum bp_kind bp = kind ? BP_HARD : BP_SOFT;
+            MUST(b, b->t->ops->insert_bp(b->t, bp, label(b, "leaf"), 2, &b->err));
+            for (int i = 0; i < 3; i++) {
+                uint32_t r2 = get_reg(b, 2);
+                cont(b);
+                struct target_stop stop = stops(b);
+                assert_int_equal(stop.reason, kind ? STOP_HWBREAK : STOP_SWBREAK);
+                assert_int_equal(stop.pc, label(b, "leaf"));
+                assert_int_equal(get_reg(b, 2), i ? r2 + 2 : get_reg(b, 2));
+            }
+            MUST(b, b->t->ops->remove_bp(b->t, bp, label(b, "leaf"), 2, &b->err));
+            assert_int_equal(step_it(b).reason, STOP_STEP);
+        }
+        MUST(b, b->t->ops->resume(b->t, &(struct resume){ .kind = RESUME_RANGE, .range_lo = CODE, .range_hi = CODE + 0x100 }, &b->err));
+        halt_it(b); /* the range is never left: the kernel asks the line */
+        finish(l);
+    }
+}
+
+static void serial__bl_set__steps_inside_the_agent(void **state)
+{
+    (void)state;
+    struct line *l = start(&(struct serial_rig_options){ .big = false });
+    struct board *b = &l->b;
+    halt_it(b);
+    load(b, loop);
+    set_reg(b, R_SR, SR_PLAIN | 0x10000000);
+    assert_int_equal(step_it(b).pc, CODE + 2);
+    assert_int_equal(step_it(b).pc, CODE + 4);
+    assert_int_equal(get_reg(b, 1), 1);
+    finish(l);
+}
+
+static void serial__detach_and_attach_again__program_goes_on(void **state)
+{
+    (void)state;
+    struct line *l = start(&(struct serial_rig_options){ .big = false });
+    struct board *b = &l->b;
+    halt_it(b);
+    load(b, loop);
+    MUST(b, b->t->ops->insert_bp(b->t, BP_SOFT, label(b, "leaf"), 2, &b->err));
+    cont(b);
+    stops(b);
+    MUST(b, b->t->ops->detach(b->t, &b->err));
+    MUST(b, b->t->ops->attach(b->t, &b->err));
+    assert_int_equal(b->t->ops->state(b->t), TARGET_RUNNING);
+    halt_it(b);
+    assert_true(get_reg(b, 1) > 1);
+    /* Left halted: the next session hears that by itself. */
+    MUST(b, b->t->ops->attach(b->t, &b->err));
+    assert_int_equal(b->t->ops->state(b->t), TARGET_HALTED);
+    finish(l);
+}
+
+/* ---- what a line does to it ---- */
+
+static void serial__noise__memory_arrives_whole(void **state)
+{
+    static const struct { unsigned flip, drop; } rows[] = { { 400, 0 }, { 0, 400 }, { 700, 700 } };
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        struct line *l = start(&(struct serial_rig_options){ .big = false });
+        struct board *b = &l->b;
+        uint8_t out[2048], in[2048];
+        halt_it(b);
+        load(b, loop);
+        for (size_t k = 0; k < sizeof out; k++)
+            out[k] = (uint8_t)(k * 13 + (k >> 8));
+        serial_rig_damage(l->rig, rows[i].flip, rows[i].drop);
+        MUST(b, b->t->ops->write_mem(b->t, DATA, 0, out, sizeof out, &b->err));
+        MUST(b, b->t->ops->read_mem(b->t, DATA, 0, in, sizeof in, &b->err));
+        assert_memory_equal(in, out, sizeof out);
+        MUST(b, b->t->ops->insert_bp(b->t, BP_SOFT, label(b, "leaf"), 2, &b->err));
+        for (int k = 0; k < 5; k++) { /* each turn once, whatever was damaged on the way */
+            cont(b);
+            assert_int_equal(stops(b).pc, label(b, "leaf"));
+            assert_int_equal(get_reg(b, 1), k + 1);
+        }
+        finish(l);
+    }
+}
+
+static void serial__nobody_there__says_so_in_time(void **state)
+{
+    (void)state;
+    struct line *l = start(&(struct serial_rig_options){ .no_agent = true });
+    struct target_stop stop;
+    MUST(&l->b, l->b.t->ops->halt(l->b.t, &l->b.err));
+    int ret = 0;
+    for (int i = 0; i < 100 && ret == 0; i++)
+        ret = l->b.t->ops->poll(l->b.t, 100000000, &stop, &l->b.err);
+    assert_int_equal(ret, -ERR_TIMEOUT);
+    assert_non_null(strstr(l->b.err.hint, "agent_init"));
+    assert_int_equal(l->b.t->ops->reset(l->b.t, RESET_RUN, &l->b.err), -ERR_UNSUPPORTED);
+    finish(l);
+}
+
+static void serial__board_reset__request_fails_then_attach_works(void **state)
+{
+    (void)state;
+    struct line *l = start(&(struct serial_rig_options){ .big = false });
+    struct board *b = &l->b;
+    uint8_t byte[4];
+    halt_it(b);
+    serial_rig_reset(l->rig);
+    assert_int_equal(b->t->ops->read_mem(b->t, DATA, 0, byte, 4, &b->err), -ERR_NO_TARGET);
+    assert_non_null(strstr(b->err.what, "reset"));
+    MUST(b, b->t->ops->attach(b->t, &b->err));
+    if (b->t->ops->state(b->t) == TARGET_RUNNING)
+        halt_it(b);
+    MUST(b, b->t->ops->read_mem(b->t, DATA, 0, byte, 4, &b->err));
+    finish(l);
+}
+
+static void serial__cable_pulled__is_gone_at_once(void **state)
+{
+    (void)state;
+    for (int running = 0; running < 2; running++) {
+        struct line *l = start(&(struct serial_rig_options){ .big = false });
+        struct board *b = &l->b;
+        struct target_stop stop;
+        uint8_t byte[4];
+        halt_it(b);
+        if (running)
+            cont(b);
+        serial_rig_pull(l->rig);
+        int ret = 0;
+        for (int i = 0; i < 50 && ret >= 0; i++)
+            nanosleep(&(struct timespec){ .tv_nsec = 10000000 }, NULL), ret = b->t->ops->poll(b->t, 10000000, &stop, &b->err);
+        assert_true(b->t->ops->read_mem(b->t, DATA, 0, byte, 4, &b->err) < 0);
+        assert_int_equal(ret, -ERR_USB);
+        assert_int_equal(b->t->ops->state(b->t), TARGET_GONE);
+        finish(l);
+    }
+}
+
+static void serial__program_prints__text_is_told_and_halts_come_through(void **state)
+{
+    (void)state;
+    struct line *l = connect(&(struct serial_rig_options){ .print = "hello, line\n" }, true);
+    struct board *b = &l->b;
+    struct target_stop stop;
+    MUST(b, b->t->ops->attach(b->t, &b->err));
+    for (int i = 0; i < 5; i++) {
+        halt_it(b);
+        cont(b);
+        assert_int_equal(b->t->ops->poll(b->t, 20000000, &stop, &b->err), 0);
+    }
+    assert_non_null(strstr(l->said, "the program says: hello, line\n"));
+    finish(l);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(serial__both_orders_and_rates__halts_moves_memory_and_runs_on),
+        cmocka_unit_test(serial__steps_and_breakpoints__stop_where_asked),
+        cmocka_unit_test(serial__bl_set__steps_inside_the_agent),
+        cmocka_unit_test(serial__detach_and_attach_again__program_goes_on),
+        cmocka_unit_test(serial__noise__memory_arrives_whole),
+        cmocka_unit_test(serial__nobody_there__says_so_in_time),
+        cmocka_unit_test(serial__board_reset__request_fails_then_attach_works),
+        cmocka_unit_test(serial__cable_pulled__is_gone_at_once),
+        cmocka_unit_test(serial__program_prints__text_is_told_and_halts_come_through),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
