@@ -18,6 +18,7 @@ enum {
     LATENCY_MS = 2,           /* bounds the wait where send-immediate was not enough; 1 would double the empty packets */
     REQUEST_MS = 1000, WRITE_MS = 1000, DRAIN_MS = 50, DRAIN_READS = 64,
     BATCH_MS = 2000,          /* beyond what the clocks take */
+    ADAPTIVE_HZ = 20000,      /* slower ones time out */
     LOOP_BYTES = 60
 };
 enum { TOKEN_A = 0xAA, TOKEN_B = 0xAB, CMD_LOW = 0x80, CMD_HIGH = 0x82, CMD_LOOP = 0x84, CMD_NO_LOOP = 0x85, CMD_DIVISOR = 0x86,
@@ -111,7 +112,8 @@ static int receive(struct ftdi *f, struct err *err)
 {
     unsigned slot = f->first;
     struct ftdi_batch *b = &f->batch[slot];
-    uint64_t end = now_ms() + BATCH_MS + b->m.clocks * 2000 / MAX(f->got_hz, 1);
+    uint32_t hz = f->adaptive ? MIN(f->got_hz, ADAPTIVE_HZ) : f->got_hz; /* the target may return TCK slower than asked */
+    uint64_t end = now_ms() + BATCH_MS + b->m.clocks * 2000 / MAX(hz, 1);
     while (b->got < b->m.nin) {
         uint64_t now = now_ms();
         if (now >= end)

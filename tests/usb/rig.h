@@ -10,9 +10,10 @@
 #include <umockdev.h>
 
 #include "tests/usb/bus.h"
+#include "tests/usb/rig_setup.h"
 #include "tests/usb/wiring.h"
 
-enum { RIG_DEVS = 8, RIG_FIRST_ADDRESS = 2 };
+enum { RIG_FIRST_ADDRESS = 2 };
 
 /* One plugging of a device: its nodes under /dev. Stays after unplugging, as programs may hold it open. */
 struct node {

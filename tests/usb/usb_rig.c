@@ -16,6 +16,7 @@
 
 #include "probe/base/util.h"
 #include "tests/usb/rig.h"
+#include "tests/usb/rig_setup.h"
 
 static const char usage[] =
     "usage: usb_rig [OPTION...] [--board SPEC [--chain TAP]...] MODEL[,option...] [...] -- COMMAND...\n"
@@ -38,8 +39,8 @@ enum { IDLE_POLL_US = 20, IDLE_DUE_POLLS = 50, TICK_MS = 250, LINE = 200 };
 
 struct launch {
     struct rig rig;
-    const char *stats, *control, *board, *chain[2 * WIRING_TAPS];
-    unsigned nchain;
+    const char *stats, *control;
+    struct rig_next next;
     char **command;
     int signals, listener;
     pid_t child;
@@ -95,48 +96,6 @@ static int came(struct bus_dev *d, struct err *err)
 
 /* ---- commands from outside ---- */
 
-/* Takes the place of the oldest fault when all are used: those have struck. */
-static int strike_from_now(struct bus_dev *d, const char *kind, uint64_t nth, struct err *err)
-{
-    char text[64];
-    unsigned i = d->nfaults < BUS_FAULTS ? d->nfaults++ : 0;
-    snprintf(text, sizeof text, "%s@%llu", kind, (unsigned long long)(d->transfers + nth));
-    return fault_parse(&d->fault[i], text, err);
-}
-
-/* Levels as the board has them: enum jtag_pin or bdc_pin, in hex. */
-static int board_pins(struct wiring *w, char *answer, size_t cap, struct err *err)
-{
-    unsigned value = 0, known = 0;
-    int ret = w->base.type->get_pins(&w->base, &value, &known, err);
-    snprintf(answer, cap, " %x of %x", value, known);
-    return ret;
-}
-
-static int command(struct rig *rig, char *line, char *answer, size_t cap, struct err *err)
-{
-    char verb[16] = "", what[32] = "", third[16] = "", fourth[16] = "";
-    sscanf(line, "%15s %31s %15s %15s", verb, what, third, fourth);
-    bool strike = strcmp(verb, "strike") == 0;
-    unsigned i = (unsigned)strtoul(strike ? fourth : strcmp(verb, "power") == 0 ? third : what, NULL, 10);
-    if (i >= rig->bus.ndevs)
-        return err_set(err, ERR_USAGE, "", "no device %u", i);
-    struct bus_dev *d = &rig->dev[i];
-    if (strcmp(verb, "unplug") == 0)
-        return bus_unplug(d), 0;
-    if (strcmp(verb, "plug") == 0)
-        return bus_plug(d, err);
-    if (strcmp(verb, "power") == 0)
-        return wiring_power(&rig->wiring[i], strcmp(what, "on") == 0, err);
-    if (strcmp(verb, "transfers") == 0)
-        return snprintf(answer, cap, " %llu", (unsigned long long)d->transfers), 0;
-    if (strcmp(verb, "pins") == 0 && rig->wiring[i].board)
-        return board_pins(&rig->wiring[i], answer, cap, err);
-    if (strike)
-        return strike_from_now(d, what, strtoull(third, NULL, 10), err);
-    return err_set(err, ERR_USAGE, "", "unknown command \"%s\"", line);
-}
-
 static void serve(struct launch *l)
 {
     char line[LINE], answer[64] = "", out[LINE + 300];
@@ -147,7 +106,7 @@ static void serve(struct launch *l)
         line[n] = 0;
         line[strcspn(line, "\n")] = 0;
         pthread_mutex_lock(&l->rig.lock);
-        int ret = command(&l->rig, line, answer, sizeof answer, &err);
+        int ret = rig_command(&l->rig.bus, l->rig.wiring, line, answer, sizeof answer, &err);
         pthread_mutex_unlock(&l->rig.lock);
         int m = ret < 0 ? snprintf(out, sizeof out, "error: %s\n", err.what) : snprintf(out, sizeof out, "ok%s\n", answer);
         if (write(fd, out, (size_t)m) < 0)
@@ -363,22 +322,7 @@ static int fail(const struct err *err)
 static int add_device(struct launch *l, const char *text)
 {
     struct err err = { .code = ERR_OK };
-    struct rig *rig = &l->rig;
-    unsigned i = rig->bus.ndevs;
-    int ret = i == RIG_DEVS ? err_set(&err, ERR_USAGE, "", "more than %d models", RIG_DEVS) : 0;
-    if (ret == 0 && l->board)
-        ret = wiring_open(&rig->wiring[i], l->board, &err);
-    for (unsigned k = 0; k < l->nchain && ret == 0; k++)
-        ret = wiring_chain(&rig->wiring[i], l->chain[k], &err);
-    if (ret == 0) {
-        rig->bus.ndevs++;
-        ret = bus_add(&rig->dev[i], &rig->bus, text, l->board ? &rig->wiring[i].base : NULL, &err);
-    }
-    if (ret == 0 && !rig->dev[i].path[0])
-        snprintf(rig->dev[i].path, sizeof rig->dev[i].path, "1-%u", i + 1);
-    l->board = NULL;
-    l->nchain = 0;
-    return ret < 0 ? fail(&err) : 0;
+    return rig_add(&l->rig.bus, l->rig.wiring, &l->next, text, &err) < 0 ? fail(&err) : 0;
 }
 
 static int list_models(void)
@@ -403,9 +347,9 @@ static int parse(struct launch *l, char **argv)
             break;
         argv++;
         if (strcmp(a, "--board") == 0)
-            l->board = value;
-        else if (strcmp(a, "--chain") == 0 && l->nchain < ARRAY_LEN(l->chain))
-            l->chain[l->nchain++] = value;
+            l->next.board = value;
+        else if (strcmp(a, "--chain") == 0 && l->next.nchain < ARRAY_LEN(l->next.chain))
+            l->next.chain[l->next.nchain++] = value;
         else if (strcmp(a, "--time") == 0)
             l->rig.bus.virtual_time = strcmp(value, "virtual") == 0;
         else if (strcmp(a, "--stats") == 0)
