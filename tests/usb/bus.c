@@ -254,9 +254,10 @@ void bus_submit(struct bus_dev *d, struct urb *u)
     u->at_ns = d->bus->now_ns;
     *ep->tail = u;
     ep->tail = &u->next;
-    bus_time(d->bus, !(u->ep & 0x80)); /* a posted read asks for nothing yet */
-    bus_work(d);
-    if (!(u->ep & 0x80))
+    bool asked = !(u->ep & 0x80); /* a posted read asks for nothing yet */
+    bus_time(d->bus, asked);
+    bus_work(d); /* u may be done, and gone */
+    if (asked)
         d->bus->idle_since_ns = bus_host_ns();
 }
 
