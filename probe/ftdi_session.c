@@ -251,10 +251,14 @@ static int drain(struct ftdi *f, struct err *err)
     return err_set(err, ERR_PROTOCOL, "unplug the adapter, plug it in again", "the chip never stops sending");
 }
 
-/* A new engine: whatever it was in the middle of is forgotten. */
+/* A new engine: whatever it was in the middle of is forgotten. A reset of the port has set the latency timer back. */
 static int engine(struct ftdi *f, const struct usb_info *dev, struct err *err)
 {
-    int ret = request(f, dev, ftdi_set_bitmode(f->ctx, 0, BITMODE_RESET), "bit mode", err);
+    int ret = request(f, dev, ftdi_usb_reset(f->ctx), "reset", err);
+    if (ret == 0)
+        ret = request(f, dev, ftdi_set_latency_timer(f->ctx, LATENCY_MS), "latency timer", err);
+    if (ret == 0)
+        ret = request(f, dev, ftdi_set_bitmode(f->ctx, 0, BITMODE_RESET), "bit mode", err);
     if (ret == 0)
         ret = request(f, dev, ftdi_set_bitmode(f->ctx, 0, BITMODE_MPSSE), "MPSSE mode", err);
     if (ret == 0)
@@ -321,20 +325,26 @@ static int endpoints(struct ftdi *f, const struct usb_info *dev, struct err *err
     return 0;
 }
 
-static int library(struct ftdi *f, const struct usb_info *dev, struct err *err)
+static int library(struct ftdi *f, struct err *err)
 {
     f->ctx = ftdi_new();
     if (!f->ctx)
         return err_set(err, ERR_NOMEM, "", "libftdi1 does not start");
-    if (dev->nitfs > 1 && ftdi_set_interface(f->ctx, (enum ftdi_interface)(INTERFACE_A + channel_of(f))) < 0)
+    if (f->dev.nitfs > 1 && ftdi_set_interface(f->ctx, (enum ftdi_interface)(INTERFACE_A + channel_of(f))) < 0)
         return err_set(err, ERR_USAGE, "", "no channel %s", f->row.channel);
     ftdi_set_usbdev(f->ctx, usb_handle(f->usb));
     f->ctx->usb_read_timeout = f->ctx->usb_write_timeout = REQUEST_MS;
-    int ret = request(f, dev, ftdi_usb_reset(f->ctx), "reset", err);
-    if (ret == 0)
-        ret = request(f, dev, ftdi_get_latency_timer(f->ctx, &f->old_latency), "latency timer", err);
-    if (ret == 0)
-        ret = request(f, dev, ftdi_set_latency_timer(f->ctx, LATENCY_MS), "latency timer", err);
+    if (ftdi_get_latency_timer(f->ctx, &f->old_latency) < 0) /* what is wrong shows soon enough */
+        f->old_latency = 0;
+    return 0;
+}
+
+/* As long as the device is there a stuck chip is worth a reset of its port: that has helped. */
+static int bring_up_or_reset(struct ftdi *f, const struct usb_info *dev, struct err *err)
+{
+    int ret = bring_up(f, dev, err);
+    if (ret < 0 && usb_present(dev) && usb_reset(f->usb, NULL) == 0)
+        ret = bring_up(f, dev, err);
     return ret;
 }
 
@@ -344,13 +354,8 @@ static int start(struct ftdi *f, const struct usb_info *dev, struct err *err)
     if (ret == 0)
         ret = usb_open(dev, (uint8_t)channel_of(f), f->probe.log, &f->usb, err);
     if (ret == 0)
-        ret = library(f, dev, err);
-    if (ret < 0)
-        return ret;
-    ret = bring_up(f, dev, err);
-    if (ret < 0 && usb_present(dev) && usb_reset(f->usb, NULL) == 0) /* a stuck engine: the port's reset has helped */
-        ret = bring_up(f, dev, err);
-    return ret;
+        ret = library(f, err);
+    return ret < 0 ? ret : bring_up_or_reset(f, dev, err);
 }
 
 int ftdi_start(struct ftdi *f, const struct usb_info *dev, struct err *err)
@@ -370,8 +375,7 @@ void ftdi_stop(struct ftdi *f)
     if (f->usb && f->ctx && usb_present(&f->dev)) {
         if (!f->broken)
             command(f, float_all, sizeof float_all, NULL, 0, NULL);
-        ftdi_set_bitmode(f->ctx, 0, BITMODE_RESET);
-        if (f->old_latency)
+        if (ftdi_set_bitmode(f->ctx, 0, BITMODE_RESET) >= 0 && f->old_latency)
             ftdi_set_latency_timer(f->ctx, f->old_latency);
     }
     if (f->ctx) {
@@ -396,9 +400,7 @@ int ftdi_ready(struct ftdi *f, struct err *err)
         return err_set(err, ERR_USB, "plug it in again", "%s: not open", f->probe.name);
     if (!f->broken)
         return 0;
-    int ret = bring_up(f, &f->dev, err);
-    if (ret < 0 && usb_present(&f->dev) && usb_reset(f->usb, NULL) == 0)
-        ret = bring_up(f, &f->dev, err);
+    int ret = bring_up_or_reset(f, &f->dev, err);
     f->broken = ret < 0;
     if (ret < 0 && err)
         err->code = ERR_USB;

@@ -233,6 +233,18 @@ static void reopen__again_and_again__keeps_no_descriptors(void **state)
     assert_int_equal(descriptors(), before);
 }
 
+/* An adapter that answers nothing at all, not even requests: the port's reset brings it back, and its latency timer with it. */
+static void hang__reopened__works(void **state)
+{
+    struct fixture *fx = *state;
+    struct err err = { .code = ERR_OK };
+    uint32_t id;
+    assert_int_equal(rig_tell("strike hang 1", NULL, 0), 0);
+    assert_int_equal(read_idcode(fx, &id, &err), -ERR_USB);
+    must(probe_reopen(fx->p, &err), &err);
+    assert_works(fx);
+}
+
 /* Each fault at each transfer of a batch: an error, or the right result; the next batch is right, and it takes bounded time. */
 static void fault__any_transfer__error_or_right_then_right(void **state)
 {
@@ -301,8 +313,8 @@ int main(int argc, char **argv)
         cmocka_unit_test(open__wrong_options__say_what_there_is),
         CASE(open__twice__second_is_told_who_is_in_the_way),
     };
-    struct CMUnitTest faults[] = { CASE(fault__any_transfer__error_or_right_then_right) };
-    faults[0].initial_state = &fx;
+    struct CMUnitTest faults[] = { CASE(hang__reopened__works), CASE(fault__any_transfer__error_or_right_then_right) };
+    faults[0].initial_state = faults[1].initial_state = &fx;
     if (argc > 2)
         return cmocka_run_group_tests(faults, NULL, NULL);
     for (size_t i = 0; i < ARRAY_LEN(tests); i++)
