@@ -114,6 +114,8 @@ static bool meant(const struct adapter *a, const char *driver, const struct adap
 {
     if (is_trouble(a) || (driver ? strcmp(driver, a->driver->name) != 0 : a->driver->own_spec || a->doubtful))
         return false;
+    if (!driver && s->need && !(a->can & s->need))
+        return false;
     return (a->can || named(s)) && (!*s->serial || same_serial(s->serial, a->serial)) &&
            (!*s->bus_path || !strcmp(s->bus_path, a->bus_path)) && (!*s->channel || !strcasecmp(s->channel, a->channel));
 }
@@ -177,11 +179,11 @@ static size_t candidates(const struct adapter_list *list, const char *driver, co
 }
 
 /* Nothing was named, and all that is there are devices that may be something else: how to name one. */
-static int only_doubtful(const struct adapter_list *list, struct err *err)
+static int only_doubtful(const struct adapter_list *list, unsigned need, struct err *err)
 {
     for (size_t i = 0; i < list->n; i++) {
         char name[160], hint[256];
-        if (!list->row[i].doubtful || !list->row[i].can)
+        if (!list->row[i].doubtful || !list->row[i].can || (need && !(list->row[i].can & need)))
             continue;
         adapter_name(list, i, name, sizeof name);
         snprintf(hint, sizeof hint, "if it is a debug adapter: --probe %s", name);
@@ -201,7 +203,7 @@ static int none(const struct adapter_list *list, const char *driver, const struc
         names(list, want, found, sizeof found);
         snprintf(hint, sizeof hint, "there is %s; `probeprof list` tells more", found);
     }
-    if (!driver && !n && only_doubtful(list, err) < 0)
+    if (!driver && !n && only_doubtful(list, spec->need, err) < 0)
         return -ERR_NOT_FOUND;
     for (size_t i = 0; i < list->n; i++) /* a driver that could not look, or an adapter that cannot serve */
         if (driver ? !strcmp(driver, list->row[i].driver->name) : !list->row[i].driver->own_spec) {
@@ -211,7 +213,8 @@ static int none(const struct adapter_list *list, const char *driver, const struc
             if (!a->can && !n && !named(spec))
                 return err_set(err, ERR_NOT_FOUND, hint, "%s %s cannot be used: %s", a->driver->name, *a->serial ? a->serial : a->bus_path, a->note);
         }
-    return err_set(err, ERR_NOT_FOUND, hint, "no%s%s adapter found%s%s%s%s%s%s", driver ? " " : "", driver ? driver : "",
+    const char *kind = driver || !spec->need ? "" : spec->need & ADAPTER_BDC ? " with BDC" : " with JTAG";
+    return err_set(err, ERR_NOT_FOUND, hint, "no%s%s adapter%s found%s%s%s%s%s%s", driver ? " " : "", driver ? driver : "", kind,
                    *spec->serial ? " with serial number " : "", spec->serial, *spec->bus_path ? " at " : "", spec->bus_path,
                    *spec->channel ? " with channel " : "", spec->channel);
 }

@@ -52,6 +52,7 @@ int adapters_find(bool open, struct adapter_list *out, struct err *err);
 struct adapter_spec {
     char serial[80], bus_path[32], channel[8];
     char options[160]; /* "layout=jtagkey,tms=5": the driver's business */
+    unsigned need;     /* enum adapter_can: where no driver is named only adapters that can do one of these count; 0: all */
 };
 /* adapter_spec_parse - a first word with '=' in it is an option already: "layout=jtagkey". Pure. -ERR_USAGE shows the form. */
 int adapter_spec_parse(const char *spec, struct adapter_spec *out, struct err *err);

@@ -73,14 +73,14 @@ static bool any_listed(const struct adapter_list *list)
     return false;
 }
 
-int probe_default(char *name, size_t cap, struct err *err)
+int probe_default(unsigned need, char *name, size_t cap, struct err *err)
 {
     struct adapter_list list;
     struct err why = { .code = ERR_OK };
     int ret = adapters_find(false, &list, err);
     if (ret < 0)
         return ret;
-    ret = adapter_choose(&list, NULL, &(struct adapter_spec){ 0 }, &why);
+    ret = adapter_choose(&list, NULL, &(struct adapter_spec){ .need = need }, &why);
     if (ret >= 0)
         adapter_name(&list, (size_t)ret, name, cap);
     else if (ret == -ERR_NOT_FOUND)
@@ -114,7 +114,7 @@ int probe_open(const char *name, const struct probe_config *cfg, struct probe **
     char only[PROBE_NAME_MAX];
     int ret = 0;
     if (!name || !name[0]) {
-        ret = probe_default(only, sizeof only, err);
+        ret = probe_default(0, only, sizeof only, err);
         name = only;
     }
     if (ret == 0)

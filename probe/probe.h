@@ -61,10 +61,11 @@ struct probe {
 const struct probe_driver *const *probe_drivers(void);
 
 /* probe_default - the name of the one adapter that is there, for probe_open()
+ * need   enum adapter_can: only those that can do one of these count; 0: all
  * name   PROBE_NAME_MAX bytes; untouched on failure: -ERR_USAGE none is there (hint: the simulated board) or several are, -ERR_NOT_FOUND
  *        those that are there cannot serve us. */
 enum { PROBE_NAME_MAX = 160 };
-int probe_default(char *name, size_t cap, struct err *err);
+int probe_default(unsigned need, char *name, size_t cap, struct err *err);
 
 /* probe_named - whether name begins with a driver's: 0, or -ERR_USAGE with the near ones. */
 int probe_named(const char *name, struct err *err);

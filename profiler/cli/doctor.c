@@ -90,6 +90,7 @@ static int choose(struct doctor *d, const char *name, struct err *err)
     struct adapter_spec spec = { 0 };
     int ret = *name ? adapter_spec_parse(name + len + (name[len] == ':'), &spec, err) : 0;
     snprintf(driver, sizeof driver, "%.*s", (int)MIN(len, sizeof driver - 1), name);
+    spec.need = part_needs(d->set->target);
     if (ret == 0)
         ret = adapters_find(true, &d->list, err);
     return ret < 0 ? ret : adapter_choose(&d->list, *name ? driver : NULL, &spec, err);

@@ -84,6 +84,12 @@ int part_choose(const char *name, const char *probe, const struct part **out, st
                    near.wanted);
 }
 
+unsigned part_needs(const char *name)
+{
+    const struct part *p = *name ? find(name, strlen(name)) : NULL;
+    return !p ? 0 : p->ir_bits ? ADAPTER_JTAG : ADAPTER_BDC;
+}
+
 int part_prepare_symbols(struct symbols *s, const char *name, struct err *err)
 {
     const struct part *p = name ? find(name, strlen(name)) : NULL;

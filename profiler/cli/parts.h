@@ -36,6 +36,9 @@ const struct part *parts(void);
  * Returns 0; -ERR_USAGE for an unknown name, or where nothing implies the part. */
 int part_choose(const char *name, const char *probe, const struct part **out, struct err *err);
 
+/* part_needs - enum adapter_can of what an adapter must do for the part that --target names; 0 if nothing or nothing known is named. */
+unsigned part_needs(const char *name);
+
 /* part_prepare_symbols - make symbols compare addresses as the named part does
  * name   NULL or unknown: they are left as they are
  * Returns 0 or -ERR_NOMEM. */

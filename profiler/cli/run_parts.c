@@ -285,7 +285,7 @@ static int name_probe(struct run *r, struct err *err)
 {
     if (*r->set.probe)
         return probe_named(r->set.probe, err);
-    int ret = probe_default(r->set.probe, sizeof r->set.probe, err);
+    int ret = probe_default(part_needs(r->set.target), r->set.probe, sizeof r->set.probe, err);
     if (ret == 0)
         run_note(r, "using the adapter %s", r->set.probe);
     return ret;

@@ -56,9 +56,9 @@ static void spec_parse__what_does_not_fit__usage_and_untouched(void **state)
     }
 }
 
-static const struct probe_driver ftdi = { .name = "ftdi" }, jlink = { .name = "jlink" }, dap = { .name = "cmsis-dap" },
+static const struct probe_driver ftdi = { .name = "ftdi" }, jlink = { .name = "jlink" }, dap = { .name = "cmsis-dap" }, usbdm = { .name = "usbdm" },
                                  tty = { .name = "serial", .own_spec = true };
-enum { FT_A, FT_B, FT_OLD, J1, J2, D1, TTY, UART, TIG_A, TIG_B, ALL };
+enum { FT_A, FT_B, FT_OLD, J1, J2, D1, TTY, UART, TIG_A, TIG_B, POD, ALL };
 static const struct adapter found[ALL] = {
     [FT_A] = { .driver = &ftdi, .serial = "FT1ABC", .bus_path = "1-1", .channel = "A", .can = ADAPTER_JTAG },
     [FT_B] = { .driver = &ftdi, .serial = "FT1ABC", .bus_path = "1-1", .channel = "B", .can = ADAPTER_JTAG },
@@ -69,6 +69,7 @@ static const struct adapter found[ALL] = {
     [UART] = { .driver = &ftdi, .serial = "U1", .bus_path = "4-1", .channel = "A", .can = ADAPTER_JTAG, .doubtful = true },
     [TIG_A] = { .driver = &ftdi, .serial = "TG", .bus_path = "4-2", .channel = "A", .note = "its JTAG is on B" },
     [TIG_B] = { .driver = &ftdi, .serial = "TG", .bus_path = "4-2", .channel = "B", .can = ADAPTER_JTAG },
+    [POD] = { .driver = &usbdm, .serial = "P1", .bus_path = "5-1", .can = ADAPTER_BDC },
     [TTY] = { .driver = &tty, .bus_path = "/dev/ttyS0", .can = ADAPTER_STREAM },
 };
 
@@ -126,6 +127,22 @@ static void choose__what_is_there_and_what_is_meant__one_or_a_sentence(void **st
         assert_non_null(strstr(err.what, rows[i].what));
         assert_non_null(strstr(err.hint, rows[i].hint));
     }
+}
+
+static void choose__what_the_part_needs__only_those_count_unless_named(void **state)
+{
+    struct adapter row[ALL];
+    const struct adapter_list both = take("dk", row);
+    struct err err = { .code = ERR_OK };
+    (void)state;
+    assert_int_equal(adapter_choose(&both, NULL, &(struct adapter_spec){ .need = ADAPTER_JTAG }, NULL), 0);
+    assert_int_equal(adapter_choose(&both, NULL, &(struct adapter_spec){ .need = ADAPTER_BDC }, NULL), 1);
+    assert_int_equal(adapter_choose(&both, NULL, &(struct adapter_spec){ 0 }, NULL), -ERR_USAGE);
+    assert_int_equal(adapter_choose(&both, "jlink", &(struct adapter_spec){ .need = ADAPTER_BDC }, NULL), 0);
+    const struct adapter_list one = take("d", row);
+    assert_int_equal(adapter_choose(&one, NULL, &(struct adapter_spec){ .need = ADAPTER_BDC }, &err), -ERR_NOT_FOUND);
+    assert_string_equal(err.what, "no adapter with BDC found");
+    assert_non_null(strstr(err.hint, "there is jlink:000123456789"));
 }
 
 static void choose__a_driver_that_failed__its_reason(void **state)
@@ -204,6 +221,7 @@ int main(void)
         cmocka_unit_test(spec_parse__texts__parts),
         cmocka_unit_test(spec_parse__what_does_not_fit__usage_and_untouched),
         cmocka_unit_test(choose__what_is_there_and_what_is_meant__one_or_a_sentence),
+        cmocka_unit_test(choose__what_the_part_needs__only_those_count_unless_named),
         cmocka_unit_test(choose__a_driver_that_failed__its_reason),
         cmocka_unit_test(name__two_with_the_same_serial_number__their_places),
         cmocka_unit_test(list_add__three_hundred__bounded),

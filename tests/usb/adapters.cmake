@@ -42,3 +42,5 @@ pp_usb_says(adapters_no_reset_pin 1 "has no pin for that" RIG --board sim:sh7750
 pp_usb_says(adapters_long_wires 0 "bits are lost at" RIG --board sim:sh7750,wires=3500k jlink COMMAND $<TARGET_FILE:probeprof> doctor --target sh7750 --private --speed
             auto --halt)
 pp_adapters_test(too_fast fault RIG --board sim:sh7750,wires=3500k jlink SAYS wire "come back changed")
+pp_usb_says(adapters_by_part 0 "ok     adapter   usbdm:" RIG --board sim:s12zvml128 usbdm --board sim:sh7750 jlink,path=1-4 COMMAND $<TARGET_FILE:probeprof> doctor --target
+            s12zvml128)
