@@ -204,9 +204,13 @@ struct target_ops {
     int (*flash_write)(struct target *t, uint64_t addr, const uint8_t *buf, size_t len, struct err *err);
     int (*flash_done)(struct target *t, struct err *err);
 
-    /* One look at the PC of a running target, NULL if it cannot be had without stopping it. 1 with *pc, 0: none now (asleep),
+    /* One look at the PC of a running target, NULL if it cannot be had; it may be held for a moment. 1 with *pc, 0: none now (asleep),
      * < 0: failure. */
     int (*sample_pc)(struct target *t, uint64_t *pc, struct err *err);
+    /* How long sample_pc() has held the program so far, in ns of the link's clock. NULL: not known, or never. */
+    uint64_t (*sample_held_ns)(struct target *t);
+    /* What this adapter lacks or costs with this part, one sentence to be told once after attach; NULL if nothing. The member may be NULL. */
+    const char *(*remark)(struct target *t);
 
     /* Breakpoints and watchpoints; idempotent per (kind, addr, len). -ERR_RESOURCE when used up. */
     int (*insert_bp)(struct target *t, enum bp_kind kind, uint64_t addr, unsigned len, struct err *err);

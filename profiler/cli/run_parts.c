@@ -178,6 +178,9 @@ static int attach(struct run *r, struct err *err)
     }
     if (ret < 0 && err)
         *err = why;
+    const char *remark = ret == 0 && r->target->ops->remark ? r->target->ops->remark(r->target) : NULL;
+    if (remark)
+        run_note(r, "%s", remark);
     return ret;
 }
 

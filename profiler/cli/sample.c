@@ -32,7 +32,9 @@ static int arm(void *ctx, struct target *t, const struct trace_config *cfg, stru
         return err_set(err, ERR_UNSUPPORTED, "profile it by trace, without --sample", "%s: this part's PC cannot be sampled", t->ops->name);
     if (!s->rng)
         s->rng = (s->seed + 1) * 0x9E3779B97F4A7C15ull;
-    s->due_ns = now(t) + interval(s);
+    s->armed_ns = now(t);
+    s->held_before_ns = t->ops->sample_held_ns ? t->ops->sample_held_ns(t) : 0;
+    s->due_ns = s->armed_ns + interval(s);
     s->failures = 0;
     s->armed = s->active = true;
     s->halted = false;
@@ -142,9 +144,13 @@ static int set_active(void *ctx, struct target *t, bool active, struct err *err)
 static int status(void *ctx, struct target *t, struct trace_status *out, struct err *err)
 {
     struct sampler *s = ctx;
-    (void)t, (void)err;
-    *out = (struct trace_status){ .armed = s->armed, .active = s->active, .events = s->samples };
-    snprintf(out->note, sizeof out->note, "looking at the PC %u times a second", s->rate_hz);
+    (void)err;
+    uint64_t held = t->ops->sample_held_ns ? t->ops->sample_held_ns(t) - s->held_before_ns : 0, ns = now(t) - s->armed_ns;
+    *out = (struct trace_status){ .armed = s->armed, .active = s->active, .events = s->samples, .held_ns = held, .board_ns = held ? ns : 0 };
+    int n = snprintf(out->note, sizeof out->note, "looking at the PC %u times a second", s->rate_hz);
+    if (held && s->samples && ns)
+        snprintf(out->note + n, sizeof out->note - (size_t)n, "; each look halts the program, for %.3g ms on average: %.1f%% of the time it stood still",
+                 (double)held / (double)s->samples / 1e6, 100.0 * (double)held / (double)ns);
     return 0;
 }
 

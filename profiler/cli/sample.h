@@ -24,7 +24,8 @@ struct sampler {
     void *pace_ctx;
 
     /* the rest is the sampler's; on the worker only */
-    uint64_t rng, due_ns;
+    uint64_t rng, due_ns, armed_ns;
+    uint64_t held_before_ns;              /* by looks before it was armed */
     uint64_t samples, missed, unreported; /* unreported: missed since the last event */
     unsigned failures;                    /* in a row */
     bool armed, active, halted, started;

@@ -93,6 +93,7 @@ struct s12z_target {
 
     /* run control */
     bool halt_wanted, asked_asleep; /* BACKGROUND was sent; while the CPU slept */
+    bool sample_asked;     /* BACKGROUND was sent for a look at the PC, and the CPU slept: it halts when it wakes, and runs on */
     uint64_t halt_since_ns;
     bool stop_pending;     /* a stop to be reported by the next poll */
     struct target_stop stop;
@@ -239,6 +240,7 @@ int s12z_end_step(struct s12z_target *t, struct err *err); /* puts back what a s
 void s12z_forget_halt(struct s12z_target *t);
 void s12z_stop_is(struct s12z_target *t, enum stop_reason reason, int signal);
 int s12z_sample_pc(struct target *t, uint64_t *pc, struct err *err);
+uint64_t s12z_sample_held_ns(struct target *t);
 
 /* ---- flash (s12z_flash.c) ---- */
 int s12z_flash_erase(struct target *t, uint64_t addr, uint64_t len, struct err *err);

@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "probe/base/bytes.h"
 #include "probe/base/log.h"
 #include "probe/base/util.h"
 #include "targets/s12z/isa.h"
@@ -23,7 +24,7 @@ void s12z_stop_is(struct s12z_target *t, enum stop_reason reason, int signal)
 void s12z_forget_halt(struct s12z_target *t)
 {
     t->reg_valid = 0;
-    t->halt_wanted = t->asked_asleep = t->stop_pending = t->stepping = t->step_then_go = false;
+    t->halt_wanted = t->asked_asleep = t->stop_pending = t->stepping = t->step_then_go = t->sample_asked = false;
     t->lifted = S12Z_NONE;
     t->range_lo = t->range_hi = 0;
 }
@@ -461,6 +462,56 @@ static int see_to_reset(struct s12z_target *t, struct err *err)
     return s12z_command(t, BDC_BACKGROUND, err);
 }
 
+/* ---- looks at the PC by adapters without SYNC_PC: the program is halted for a moment ---- */
+
+/* Halted by what was asked for a look, or by a breakpoint at the same time? 1: a breakpoint. */
+static int met_breakpoint(struct s12z_target *t, uint32_t pc, struct err *err)
+{
+    const struct s12z_patch *p = s12z_patch_at(t, (pc - 1) & S12Z_ADDRESS);
+    uint8_t c1 = REG_MASK(S12Z_DBGC1_ARM);
+    int ret = t->armed ? s12z_peek8(t, S12Z_DBGC1, &c1, err) : 0;
+    return ret < 0 ? ret : (p && p->in_memory) || !REG_GET(c1, S12Z_DBGC1_ARM);
+}
+
+/* It stands in active BDM. Runs on, or if it met a breakpoint stays for poll() to tell. 1 with *pc; 0: a stop. */
+static int look_and_go(struct s12z_target *t, uint64_t *pc, struct err *err)
+{
+    uint8_t rx[4];
+    struct bdc_op op = { .kind = BDC_COMMAND, .opcode = BDC_READ_REG + S12Z_REG_PC, .rx = rx };
+    t->sample_asked = false;
+    int ret = s12z_do(t, &op, 1, err);
+    if (ret < 0)
+        return ret;
+    *pc = be32(rx) & S12Z_ADDRESS;
+    ret = t->halt_wanted ? 1 : met_breakpoint(t, (uint32_t)*pc, err);
+    if (ret == 0)
+        ret = s12z_command(t, BDC_GO, err);
+    else if (ret > 0)
+        return 0;
+    return ret < 0 ? ret : 1;
+}
+
+static int halt_to_look(struct s12z_target *t, uint64_t *pc, struct err *err)
+{
+    enum { LOOKS = 3 };
+    if (t->halt_wanted || t->stop_pending || t->stepping || t->was_reset || t->range_hi > t->range_lo)
+        return 0; /* it is about to stop anyway */
+    uint64_t from = s12z_now(t);
+    int ret = t->sample_asked ? 0 : s12z_command(t, BDC_BACKGROUND, err);
+    t->sample_asked = ret == 0;
+    for (int k = 0; ret == 0 && k < LOOKS; k++) {
+        ret = s12z_read_csr(t, err);
+        if (ret < 0 || t->was_reset || !CSR(t, BDMACT))
+            continue;
+        ret = look_and_go(t, pc, err);
+        t->sampled_ns += s12z_now(t) - from;
+        return ret;
+    }
+    return ret; /* asleep */
+}
+
+uint64_t s12z_sample_held_ns(struct target *t) { return s12z_of(t)->sampled_ns; }
+
 static int poll_running(struct s12z_target *t, uint64_t max_ns, struct target_stop *stop, struct err *err)
 {
     uint64_t end = s12z_now(t) + max_ns, slice = 20000;
@@ -472,6 +523,13 @@ static int poll_running(struct s12z_target *t, uint64_t max_ns, struct target_st
             ret = see_to_reset(t, err);
         if (ret < 0)
             return ret;
+        if (CSR(t, BDMACT) && t->sample_asked && !t->halt_wanted) { /* it woke up */
+            uint64_t pc;
+            ret = look_and_go(t, &pc, err);
+            if (ret < 0)
+                return ret;
+            continue;
+        }
         if (CSR(t, BDMACT)) {
             ret = settle(t, stop, err);
             if (ret || t->state != TARGET_RUNNING || s12z_now(t) >= end)
@@ -512,8 +570,8 @@ int s12z_sample_pc(struct target *target, uint64_t *pc, struct err *err)
     struct err why = { .code = ERR_OK };
     if (t->state != TARGET_RUNNING)
         return err_set(err, ERR_STATE, "let it run", "sample: the target does not run");
-    if (!t->bdc->can(t->probe, BDC_COMMAND, BDC_SYNC_PC))
-        return err_set(err, ERR_UNSUPPORTED, "use an adapter with raw BDC commands (OSBDM)", "sample: %s cannot do SYNC_PC", t->probe->name);
+    if (!s12z_can(t, BDC_SYNC_PC))
+        return halt_to_look(t, pc, err);
     int ret = s12z_do(t, &op, 1, &why);
     if (ret == -ERR_STATE) /* asleep */
         return 0;

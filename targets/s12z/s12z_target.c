@@ -285,6 +285,17 @@ static int op_detach(struct target *target, struct err *err)
 
 /* ---- the rest of the interface ---- */
 
+static const char *op_remark(struct target *target)
+{
+    const struct s12z_target *t = s12z_of(target);
+    if (t->no_ack)
+        return "this adapter knows no ACK pulses: every access to the running program takes bus cycles from it";
+    if (t->bdc->no_flags)
+        return "this adapter does whole actions only: failed accesses read EE and are not told, --sample halts the program for each look, "
+               "and the trace buffer is read word by word";
+    return NULL;
+}
+
 static enum target_state op_state(struct target *target) { return s12z_of(target)->state; }
 static uint64_t op_now(struct target *target) { return s12z_now(s12z_of(target)); }
 static uint64_t op_canonical(uint64_t addr) { return addr & S12Z_ADDRESS; }
@@ -318,7 +329,7 @@ static const struct target_ops table = {
     .bp_size = 1, .canonical = op_canonical, .attach = s12z_attach, .detach = op_detach, .state = op_state, .halt = s12z_halt,
     .resume = s12z_resume, .poll = s12z_poll, .reset = op_reset, .read_reg = s12z_read_reg, .write_reg = s12z_write_reg,
     .read_mem = s12z_read_mem, .write_mem = s12z_write_mem, .flash_erase = s12z_flash_erase, .flash_write = s12z_flash_write,
-    .flash_done = s12z_flash_done, .sample_pc = s12z_sample_pc, .insert_bp = s12z_insert_bp,
+    .flash_done = s12z_flash_done, .sample_pc = s12z_sample_pc, .sample_held_ns = s12z_sample_held_ns, .remark = op_remark, .insert_bp = s12z_insert_bp,
     .remove_bp = s12z_remove_bp, .memory_map = op_memory_map, .monitor = s12z_monitor, .now_ns = op_now, .set_image = op_set_image,
     .close = op_close,
     .events = s12z_counter_events, .default_events = { S12Z_COUNT_BUS_CYCLES, S12Z_COUNT_BRANCHES }, .trace = &s12z_trace_ops,
