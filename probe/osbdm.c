@@ -40,7 +40,8 @@ static const struct probe_driver *driver(void);
 
 /* ---- packets ---- */
 
-/* Sends o->out, whose first len bytes matter, and gets the answer into o->in. -ERR_PROTOCOL: none to this command. */
+/* Sends o->out, whose first len bytes matter, and gets the answer into o->in. -ERR_UNSUPPORTED: the pod says that it
+ * failed, or has no such command; -ERR_PROTOCOL: not an answer to this one. */
 static int packet(struct osbdm *o, size_t len, size_t want, struct err *err)
 {
     uint8_t command = o->out[0];
@@ -53,7 +54,7 @@ static int packet(struct osbdm *o, size_t len, size_t want, struct err *err)
     if (ret < 0)
         return ret;
     if (ret >= 2 && o->in[0] <= 2)
-        return err_set(err, ERR_PROTOCOL, "look for newer firmware", "command %02x: %s", command, o->in[0] == 2 ? "the pod does not know it" : "the pod failed");
+        return err_set(err, ERR_UNSUPPORTED, "look for newer firmware", "command %02x: %s", command, o->in[0] == 2 ? "the pod does not know it" : "the pod failed");
     if ((size_t)ret < want || o->in[0] != command)
         return err_set(err, ERR_PROTOCOL, "unplug the pod and plug it in again", "command %02x: %d bytes of answer to %02x, %zu are right", command, ret,
                        ret > 0 ? o->in[0] : 0, want);
@@ -194,18 +195,8 @@ static int get_version(struct osbdm *o, struct err *err)
 /* A pod that still sends an earlier session's answer has said it by then. */
 static int prove(struct osbdm *o, struct err *err)
 {
+    usb_cancel_all(o->pod.usb);
     int ret = usb_drain(o->pod.usb, o->pod.ep_in, DRAIN_MS, DRAIN_READS, err);
-    if (ret < 0)
-        return ret;
-    ret = get_version(o, err);
-    if (ret != -ERR_TIMEOUT && ret != -ERR_PROTOCOL)
-        return ret;
-    log_msg(o->pod.probe.log, LOG_USB, "%s: silent: port reset", o->pod.probe.name);
-    ret = usb_reset(o->pod.usb, err);
-    if (ret < 0)
-        ret = pod_attach(&o->pod, err);
-    if (ret == 0)
-        ret = usb_drain(o->pod.usb, o->pod.ep_in, DRAIN_MS, DRAIN_READS, err);
     return ret < 0 ? ret : get_version(o, err);
 }
 
@@ -215,10 +206,14 @@ static uint32_t ticks_of(uint32_t hz) { return (uint32_t)(TICK_HZ * BDC_SYNC_CYC
 static int osbdm_start(struct pod *p, struct err *err)
 {
     struct osbdm *o = CONTAINER_OF(p, struct osbdm, pod);
+    struct err why = { .code = ERR_OK };
     int ret = prove(o, err);
-    if (ret == 0 && command(o, OSBDM_INIT, 2, err) == -ERR_USB)
-        ret = -ERR_USB;
-    if (ret == 0)
+    if (ret < 0)
+        return ret;
+    ret = command(o, OSBDM_INIT, 2, &why);
+    if (ret < 0 && ret != -ERR_UNSUPPORTED && err)
+        *err = why;
+    if (ret == 0 || ret == -ERR_UNSUPPORTED)
         ret = special(o, SPECIAL_PINS_ON, 0, err);
     if (ret == 0 && p->hz)
         ret = set_speed(o, ticks_of(p->hz), err);

@@ -94,11 +94,30 @@ int pod_attach(struct pod *p, struct err *err)
     return usb_open(&dev, itf->number, p->probe.log, &p->usb, err);
 }
 
+/* A pod that is silent gets its port reset: it may wait for the rest of something. */
+static int start_or_reset(struct pod *p, struct err *err)
+{
+    struct err why = { .code = ERR_OK };
+    int ret = p->start(p, &why);
+    if (ret == -ERR_TIMEOUT || ret == -ERR_PROTOCOL) {
+        log_msg(p->probe.log, LOG_USB, "%s: %s: port reset", p->probe.name, why.what);
+        usb_cancel_all(p->usb);
+        ret = usb_reset(p->usb, &why);
+        if (ret < 0)
+            ret = pod_attach(p, &why);
+        if (ret == 0)
+            ret = p->start(p, &why);
+    }
+    if (ret < 0 && err)
+        *err = why;
+    return ret;
+}
+
 int pod_connect(struct pod *p, struct err *err)
 {
     int ret = pod_attach(p, err);
     if (ret == 0)
-        ret = p->start(p, err);
+        ret = start_or_reset(p, err);
     if (ret < 0)
         pod_disconnect(p);
     return ret;
@@ -121,13 +140,8 @@ int pod_recovered(struct pod *p, int ret, struct err *err)
     if (p->usb)
         usb_cancel_all(p->usb);
     log_msg(p->probe.log, LOG_USB, "%s: %s: starting it anew", p->probe.name, err ? err->what : "failed");
-    if (p->usb && p->start(p, &why) < 0) {
-        log_msg(p->probe.log, LOG_USB, "%s: %s: port reset", p->probe.name, why.what);
-        if (usb_reset(p->usb, NULL) < 0)
-            pod_disconnect(p);
-        else if (p->start(p, &why) < 0)
-            pod_disconnect(p);
-    }
+    if (p->usb && start_or_reset(p, &why) < 0)
+        pod_disconnect(p);
     if (!p->usb && pod_connect(p, &why) < 0)
         return err_set(err, ERR_USB, why.hint, "%s: %s", p->probe.name, why.what);
     err_prefix(err, ret, p->probe.name);

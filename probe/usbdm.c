@@ -154,6 +154,7 @@ static int need(struct usbdm *u, enum usbdm_command command, size_t len, size_t 
 static int identify(struct usbdm *u, struct err *err)
 {
     uint8_t version[VERSION_BYTES];
+    usb_cancel_all(u->pod.usb);
     int ret = usb_control(u->pod.usb, 0xC0, GET_VER, 0x0100, 0, version, sizeof version, u->pod.timeout_ms, err);
     if (ret >= 0)
         ret = usb_drain(u->pod.usb, u->pod.ep_in, DRAIN_MS, DRAIN_READS, err);

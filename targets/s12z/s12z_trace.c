@@ -551,6 +551,16 @@ static int open_events(struct s12z_trace *tr, struct err *err)
 
 static int trace_disarm(struct target *target, struct err *err);
 
+/* The module is disarmed. If its full buffer had halted the program before that, and nobody has seen it yet, it runs on: a new session, or none,
+ * would take that for a stop of the program's own. A BGND met at the same time is left for poll() to tell. */
+static int run_on(struct s12z_target *t, struct err *err)
+{
+    if (t->state != TARGET_RUNNING || t->halt_wanted || t->stop_pending || t->npatches || !(t->efr_seen & EFR(PTBOVF)))
+        return 0;
+    int ret = s12z_read_csr(t, err);
+    return ret < 0 || !REG_GET(t->csr, S12Z_BDCCSR_BDMACT) ? ret : s12z_command(t, BDC_GO, err);
+}
+
 static int hook_in(struct s12z_trace *tr, struct err *err)
 {
     struct s12z_target *t = tr->t;
@@ -565,7 +575,9 @@ static int hook_in(struct s12z_trace *tr, struct err *err)
     int ret = prepare(tr, err);
     if (ret < 0 || t->state != TARGET_RUNNING)
         return ret; /* halted: on_resuming() does the rest */
-    ret = s12z_dbg_arm(t, err);
+    ret = run_on(t, err);
+    if (ret == 0)
+        ret = s12z_dbg_arm(t, err);
     if (ret == 0)
         session_begins(tr);
     tr->runs_from_ns = tr->begun_ns;
@@ -634,6 +646,8 @@ static int trace_disarm(struct target *target, struct err *err)
         ret = s12z_dbg_disarm(t, &efr, err);
         if (ret == 0)
             ret = session_over(tr, efr, err);
+        if (ret == 0)
+            ret = run_on(t, err);
     }
     if (tr->pdo && tr->damaged && samples_per_bit(tr) > 0)
         measure_bus(tr, NULL); /* the program may have made it faster: then that is why */

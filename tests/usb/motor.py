@@ -1,0 +1,188 @@
+#!/usr/bin/env python3
+"""The motor example (docs/examples/motor) on an S12Z board through a pod that stands behind a model: what its README says.
+
+usage, in the rig: motor.py PROBEPROF PROBE trace|sample|gdb|replug [USB_RIG]      PROBE as after --probe
+"""
+import json
+import os
+import queue
+import re
+import signal
+import socket
+import struct
+import subprocess
+import sys
+import threading
+import time
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+FOLDER = os.path.join(HERE, "..", "..", "docs", "examples", "motor")
+CALLS = {"read_currents": 1, "transform": 1, "regulate": 1, "commutate": 1, "average": 3, "reading": 3, "pi_step": 4, "clamp": 4, "magnitude": 4,
+         "duty": 1}
+BRANCHES = {"average": 16, "transform": 48, "pi_step": 40} # of its own, in a call
+DEADLINE_S = 150 # of a machine that does many things at once
+
+
+def command(program, probe, *more):
+    return [os.path.abspath(program), "--probe", probe, "--target", "s12zvml128", *more]
+
+
+def profile(program, probe, *more):
+    r = subprocess.run(command(program, probe, "--gdb", "off", "--json", *more), cwd=FOLDER, capture_output=True, text=True, timeout=DEADLINE_S,
+                       stdin=subprocess.DEVNULL)
+    sys.stderr.write(r.stderr)
+    if r.returncode != 0:
+        sys.exit(f"exit code {r.returncode}")
+    return json.loads(r.stdout), r.stderr
+
+
+def right(ok, what):
+    if not ok:
+        sys.exit(what)
+
+
+def trace(program, probe):
+    d, said = profile(program, probe, "--for", "3s")
+    hits, c2 = ({f["name"]: f[k] for f in d["functions"]} for k in ("hits", "c2"))
+    rounds = hits["transform"]
+    right(rounds > 2, f"{rounds} rounds")
+    for name, n in CALLS.items():
+        right(n * (rounds - 1) <= hits[name] <= n * (rounds + 1), f"{name}: {hits[name]} calls in {rounds} rounds")
+    for name, n in BRANCHES.items(): # the last call may have been cut off
+        right(n * (hits[name] - 1) <= c2[name] <= n * hits[name], f"{name}: {c2[name]} branches in {hits[name]} calls")
+    right(abs(hits["tick"] - hits["count_tick"]) <= 1, "tick and count_tick")
+    right(d["coverage"]["lost"] == 0 and d["coverage"]["doubtful"] == 0, f"{d['coverage']}")
+    right("this adapter" in said and said.count("this adapter") == 1, "what the adapter lacks is told once")
+
+
+def sample(program, probe):
+    d, _ = profile(program, probe, "--for", "4s", "--sample", "--rate", "200")
+    hits = {f["name"]: f["hits"] for f in d["functions"]}
+    total = sum(hits.values())
+    right(total >= 40, f"{total} looks")
+    most = sum(hits.get(f, 0) for f in ("pi_step", "duty", "average", "transform"))
+    right(most > 0.7 * total, f"{most} of {total} looks in the functions that take 90 % of the time: {hits}")
+    halts = "halts the program" in d["note"]
+    right(halts == probe.startswith("usbdm"), d["note"])
+
+
+def symbols(path):
+    """Names to values, of a big-endian ELF32."""
+    with open(path, "rb") as f:
+        data = f.read()
+    shoff, shentsize, shnum = struct.unpack_from(">I", data, 32)[0], *struct.unpack_from(">HH", data, 46)
+    found = {}
+    for i in range(shnum):
+        kind, off, size, link = (struct.unpack_from(">I", data, shoff + i * shentsize + at)[0] for at in (4, 16, 20, 24))
+        if kind != 2:
+            continue
+        names = struct.unpack_from(">I", data, shoff + link * shentsize + 16)[0]
+        for at in range(off, off + size, 16):
+            name, value = struct.unpack_from(">II", data, at)
+            found[data[names + name:data.index(b"\0", names + name)].decode()] = value
+    return found
+
+
+class Gdb:
+    """As much of GDB's protocol as a look at a program needs."""
+    def __init__(self, port):
+        self.s = socket.create_connection(("127.0.0.1", port), timeout=60)
+
+    def answer(self):
+        data = b""
+        while not re.search(rb"#..$", data, re.S):
+            piece = self.s.recv(4096)
+            right(piece, "the bridge closed the connection")
+            data = (data + piece).lstrip(b"+")
+        self.s.sendall(b"+")
+        return data[1:-3].decode()
+
+    def ask(self, text):
+        self.s.sendall(f"${text}#{sum(text.encode()) & 255:02x}".encode())
+        return self.answer()
+
+
+def lines_of(stream):
+    q = queue.Queue()
+
+    def read():
+        for line in stream:
+            sys.stderr.write(line)
+            q.put(line)
+        q.put(None)
+    threading.Thread(target=read, daemon=True).start()
+    return q
+
+
+def wait_for(lines, text):
+    end = time.monotonic() + DEADLINE_S
+    while True:
+        try:
+            line = lines.get(timeout=max(0.0, end - time.monotonic()))
+        except queue.Empty:
+            sys.exit(f"\"{text}\" was not said in {DEADLINE_S} s")
+        right(line is not None, f"ended before it said \"{text}\"")
+        if text in line:
+            return line
+
+
+def start(program, probe, *more):
+    p = subprocess.Popen(command(program, probe, *more), cwd=FOLDER, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                         stdin=subprocess.DEVNULL)
+    return p, lines_of(p.stderr)
+
+
+def gdb(program, probe):
+    at = symbols(os.path.join(FOLDER, "motor.elf"))
+    p, lines = start(program, probe, "--gdb", "0", "--no-profile")
+    try:
+        g = Gdb(int(re.search(r":(\d+)", wait_for(lines, "target remote")).group(1)))
+        g.ask("?")
+        for function in ("pi_step", "commutate"):
+            right(g.ask(f"Z1,{at[function]:x},1") == "OK", f"no breakpoint at {function}")
+            stop = g.ask("vCont;c")
+            right(f"{at[function]:06x}" in stop, f"stopped by {stop}, not at {function} ({at[function]:06x})")
+            right(g.ask(f"z1,{at[function]:x},1") == "OK", "the breakpoint stays")
+        before = g.ask("g")[54:60]
+        g.ask("vCont;s")
+        right(g.ask("g")[54:60] != before, "a step does not move P")
+        right(g.ask(f"M{at['burst']:x},2:1234") == "OK" and g.ask(f"m{at['burst']:x},2") == "1234", "memory does not come back")
+        right(g.ask("m400000,4").startswith("E"), "memory that is not there is read")
+        g.ask("D")
+        p.send_signal(signal.SIGINT)
+        right(p.wait(timeout=DEADLINE_S) == 0, f"exit code {p.returncode}")
+    finally:
+        p.kill()
+
+
+def tell(rig, word):
+    env = {k: v for k, v in os.environ.items() if k != "LD_PRELOAD"} # it is no client of the rig
+    r = subprocess.run([rig, "--tell", os.environ["USB_RIG_CONTROL"], *word.split()], env=env, capture_output=True, text=True)
+    right(r.returncode == 0, f"rig: {word}: {r.stdout}{r.stderr}")
+
+
+def replug(program, probe, rig):
+    p, lines = start(program, probe, "--gdb", "off", "--json")
+    try:
+        wait_for(lines, "profiling,")
+        for away, there in (("unplug", "plug"), ("power off", "power on")):
+            time.sleep(0.5)
+            tell(rig, away)
+            wait_for(lines, "does not answer")
+            tell(rig, there)
+            wait_for(lines, "is back")
+        time.sleep(0.5)
+        p.send_signal(signal.SIGINT)
+        d = json.loads(p.stdout.read())
+        right(p.wait(timeout=DEADLINE_S) == 0, f"exit code {p.returncode}")
+    finally:
+        p.kill()
+    right(d["coverage"]["gaps"] >= 2 and d["coverage"]["events"], f"{d['coverage']}")
+
+
+def main():
+    what = {"trace": trace, "sample": sample, "gdb": gdb, "replug": replug}[sys.argv[3]]
+    what(sys.argv[1], sys.argv[2], *sys.argv[4:])
+
+
+main()

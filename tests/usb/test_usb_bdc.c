@@ -1,0 +1,380 @@
+/* A driver of BDM pods against the model of its pod, in the rig, with a sim:s12zvml128 on BKGD and RESET: memory, registers, pins and clock, and no
+ * fault of any transfer hangs it, or passes off wrong bytes as right ones.
+ *   usb_rig --control SOCKET --board sim:s12zvml128 MODEL -- test_usb_bdc PROBE [sweep KIND...]     PROBE as after --probe */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <dirent.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "probe/base/bytes.h"
+#include "probe/base/util.h"
+#include "probe/probe.h"
+
+enum { RAM = 0x1000, MOST = 1200, TRIES = 200, ENBDC = 0x80, BDMACT = 0x40, UNSEC = 0x02, REGISTERS = 13 };
+
+struct fixture {
+    const char *name; /* of the probe */
+    char **kinds;     /* of faults; NULL no sweep */
+    struct probe *p;
+    const struct bdc_ops *b;
+};
+
+static uint32_t rnd(uint32_t *s)
+{
+    *s ^= *s << 13;
+    *s ^= *s >> 17;
+    return *s ^= *s << 5;
+}
+
+static unsigned long tell(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+static unsigned long tell(const char *fmt, ...)
+{
+    struct sockaddr_un a = { .sun_family = AF_UNIX };
+    char text[128], answer[200] = "";
+    va_list args;
+    va_start(args, fmt);
+    vsnprintf(text, sizeof text, fmt, args);
+    va_end(args);
+    int fd = socket(AF_UNIX, SOCK_STREAM, 0);
+    snprintf(a.sun_path, sizeof a.sun_path, "%s", getenv("USB_RIG_CONTROL"));
+    assert_int_equal(connect(fd, (struct sockaddr *)&a, sizeof a), 0);
+    assert_true(write(fd, text, strlen(text)) > 0);
+    assert_true(read(fd, answer, sizeof answer - 1) > 0);
+    close(fd);
+    if (strncmp(answer, "ok", 2) != 0)
+        fail_msg("%s: %s", text, answer);
+    return strtoul(answer + 2, NULL, 10);
+}
+
+static unsigned descriptors(void)
+{
+    unsigned n = 0;
+    DIR *d = opendir("/proc/self/fd");
+    while (readdir(d))
+        n++;
+    closedir(d);
+    return n;
+}
+
+/* ---- what a target driver does ---- */
+
+static int run_ops(struct fixture *fx, struct bdc_op *ops, size_t n, struct err *err)
+{
+    int ret = fx->b->execute(fx->p, ops, n, false, err);
+    if (ret < 0)
+        return ret;
+    for (int k = 0; k < ret; k++)
+        if (ops[k].outcome == BDC_NO_ACK)
+            return err_set(err, ERR_TIMEOUT, "try again", "op %d: no ACK", k);
+    return (size_t)ret < n ? err_set(err, ERR_TIMEOUT, "try again", "%d of %zu ops", ret, n) : 0;
+}
+
+static int command(struct fixture *fx, uint8_t opcode, struct err *err)
+{
+    struct bdc_op op = { .kind = BDC_COMMAND, .opcode = opcode };
+    return run_ops(fx, &op, 1, err);
+}
+
+static int csr(struct fixture *fx, uint8_t *high, struct err *err)
+{
+    uint8_t rx[2];
+    struct bdc_op op = { .kind = BDC_COMMAND, .opcode = BDC_READ_BDCCSR, .rx = rx };
+    int ret = run_ops(fx, &op, 1, err);
+    *high = rx[0];
+    return ret;
+}
+
+/* SYNC, ACK as the pod wants it, ENBDC, halted. */
+static int attach(struct fixture *fx, struct err *err)
+{
+    static const uint8_t enable[2] = { ENBDC, 0xFF };
+    struct bdc_op set = { .kind = BDC_COMMAND, .opcode = BDC_WRITE_BDCCSR, .tx = enable };
+    uint32_t hz = 0;
+    uint8_t high = 0;
+    int ret = fx->b->sync(fx->p, &hz, err);
+    if (ret == 0 && (hz < 980000 || hz > 1020000))
+        fail_msg("BDC clock of %u Hz", hz);
+    if (ret == 0 && (ret = fx->b->set_ack(fx->p, true, err)) == -ERR_UNSUPPORTED)
+        ret = command(fx, BDC_ACK_DISABLE, err);
+    if (ret == 0)
+        ret = run_ops(fx, &set, 1, err);
+    if (ret == 0)
+        ret = command(fx, BDC_BACKGROUND, err);
+    if (ret == 0)
+        ret = csr(fx, &high, err);
+    if (ret == 0 && (high & (ENBDC | BDMACT | UNSEC)) != (ENBDC | BDMACT | UNSEC))
+        fail_msg("BDCCSR %02X", high);
+    return ret;
+}
+
+/* Blocks of any width and length, written and read back in other pieces. */
+static int memory(struct fixture *fx, uint32_t seed, unsigned blocks, unsigned most, struct err *err)
+{
+    static uint8_t out[MOST], in[MOST];
+    int ret = 0;
+    for (unsigned i = 0; ret == 0 && i < blocks; i++) {
+        uint32_t len = (rnd(&seed) % (most / 4) + 1) * 4, addr = RAM + rnd(&seed) % 256 * 4;
+        for (uint32_t k = 0; k < len; k++)
+            out[k] = (uint8_t)rnd(&seed);
+        memset(in, 0x55, sizeof in);
+        uint32_t half = len / 8 * 4;
+        struct bdc_op ops[] = {
+            { .kind = BDC_WRITE, .width = (uint8_t)(1 << rnd(&seed) % 3), .addr = addr, .tx = out, .len = len },
+            { .kind = BDC_READ, .width = (uint8_t)(1 << rnd(&seed) % 3), .addr = addr, .rx = in, .len = half },
+            { .kind = BDC_READ, .width = (uint8_t)(1 << rnd(&seed) % 3), .addr = addr + half, .rx = in + half, .len = len - half },
+        };
+        ret = run_ops(fx, ops, ARRAY_LEN(ops), err);
+        if (ret == 0 && memcmp(in, out, len) != 0)
+            fail_msg("block %u of %u bytes at %06X came back changed", i, len, addr);
+    }
+    return ret;
+}
+
+static int registers(struct fixture *fx, uint32_t seed, unsigned n, struct err *err)
+{
+    static const uint8_t width[REGISTERS] = { 1, 1, 2, 2, 2, 2, 4, 4, 3, 3, 3, 3 };
+    uint8_t out[REGISTERS][4], in[REGISTERS][4];
+    struct bdc_op ops[2 * 12];
+    for (unsigned r = 0; r < n; r++) {
+        put_be32(out[r], rnd(&seed) & 0xFFFFFFFFu >> (32 - 8 * width[r]));
+        ops[r] = (struct bdc_op){ .kind = BDC_COMMAND, .opcode = (uint8_t)(BDC_WRITE_REG + r), .tx = out[r] };
+        ops[n + r] = (struct bdc_op){ .kind = BDC_COMMAND, .opcode = (uint8_t)(BDC_READ_REG + r), .rx = in[r] };
+    }
+    int ret = run_ops(fx, ops, 2 * (size_t)n, err);
+    for (unsigned r = 0; ret == 0 && r < n; r++)
+        if ((be32(in[r]) & 0xFFFFFFFFu >> (32 - 8 * width[r])) != be32(out[r]))
+            fail_msg("register %u: %08x, %08x was written", r, be32(in[r]), be32(out[r]));
+    return ret;
+}
+
+static int standard_run(struct fixture *fx, struct err *err)
+{
+    int ret = attach(fx, err);
+    if (ret == 0)
+        ret = memory(fx, 7, 2, 120, err);
+    return ret == 0 ? registers(fx, 8, 4, err) : ret;
+}
+
+static int setup(void **state)
+{
+    struct fixture *fx = *state;
+    struct err err = { .code = ERR_OK };
+    const struct probe_config cfg = { .spec = "" };
+    if (probe_open(fx->name, &cfg, &fx->p, &err) < 0)
+        fail_msg("%s: %s (%s)", fx->name, err.what, err.hint);
+    fx->b = fx->p->driver->bdc;
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    struct fixture *fx = *state;
+    probe_close(fx->p);
+    fx->p = NULL;
+    return 0;
+}
+
+/* ---- */
+
+#define OK(call) do { struct err e_ = { .code = ERR_OK }; struct err *err = &e_; if ((call) < 0) fail_msg("%s (%s)", e_.what, e_.hint); } while (0)
+
+static void memory_and_registers__written__read_back(void **state)
+{
+    struct fixture *fx = *state;
+    OK(attach(fx, err));
+    OK(memory(fx, 42, 12, MOST, err));
+    OK(registers(fx, 43, 12, err));
+}
+
+static void step_and_go__run_control__moves_the_program(void **state)
+{
+    static const uint8_t nops[4] = { 1, 1, 1, 0x20 }, pc[4] = { 0, 0, RAM >> 8, 0 };
+    struct fixture *fx = *state;
+    uint8_t now[4], high;
+    struct bdc_op ops[] = {
+        { .kind = BDC_WRITE, .width = 4, .addr = RAM, .tx = nops, .len = 4 },
+        { .kind = BDC_COMMAND, .opcode = BDC_WRITE_REG + 11, .tx = pc },
+        { .kind = BDC_COMMAND, .opcode = BDC_STEP1 },
+        { .kind = BDC_COMMAND, .opcode = BDC_STEP1 },
+        { .kind = BDC_COMMAND, .opcode = BDC_READ_REG + 11, .rx = now },
+    };
+    OK(attach(fx, err));
+    OK(run_ops(fx, ops, ARRAY_LEN(ops), err));
+    assert_int_equal(be32(now) & 0xFFFFFF, RAM + 2);
+    OK(command(fx, BDC_GO, err));
+    OK(csr(fx, &high, err));
+    assert_int_equal(high & BDMACT, 0);
+}
+
+static void pins__special_reset__halted_before_the_first_instruction(void **state)
+{
+    struct fixture *fx = *state;
+    unsigned value = 0, known = 0;
+    uint32_t hz;
+    uint8_t high;
+    OK(fx->b->set_pins(fx->p, BDC_PIN_BKGD, 0, err));
+    OK(fx->b->set_pins(fx->p, BDC_PIN_RESET, 0, err));
+    OK(fx->b->get_pins(fx->p, &value, &known, err));
+    assert_true(known & BDC_PIN_RESET && !(value & BDC_PIN_RESET));
+    OK(fx->b->set_pins(fx->p, BDC_PIN_RESET, BDC_PIN_RESET, err));
+    OK(fx->b->get_pins(fx->p, &value, &known, err));
+    assert_true(value & BDC_PIN_RESET);
+    OK(fx->b->set_pins(fx->p, BDC_PIN_BKGD, BDC_PIN_BKGD, err));
+    OK(fx->b->sync(fx->p, &hz, err));
+    OK(csr(fx, &high, err));
+    assert_int_equal(high & BDMACT, BDMACT);
+    assert_int_equal(fx->b->set_pins(fx->p, 1u << 30, 0, NULL), -ERR_UNSUPPORTED);
+}
+
+static void can__what_it_says__is_what_it_does(void **state)
+{
+    struct fixture *fx = *state;
+    static const uint8_t opcodes[] = { BDC_SYNC_PC, BDC_ACK_ENABLE, BDC_READ_MEM, BDC_READ_DBGTB, BDC_NOP, 0xFE };
+    uint8_t rx[8], tx[8] = { 0 };
+    OK(attach(fx, err));
+    for (size_t i = 0; i < sizeof opcodes; i++) {
+        struct bdc_op op = { .kind = BDC_COMMAND, .opcode = opcodes[i], .addr = RAM, .tx = tx, .rx = rx };
+        struct err err = { .code = ERR_OK };
+        int ret = fx->b->execute(fx->p, &op, 1, false, &err);
+        print_message("  %s: %s\n", bdc_name(opcodes[i]), ret < 0 ? err.what : "done");
+        assert_int_equal(ret == 1, fx->b->can(fx->p, BDC_COMMAND, opcodes[i]));
+        assert_int_equal(op.outcome, ret == 1 ? BDC_OK : BDC_NOT_SENT);
+    }
+    OK(memory(fx, 3, 2, 60, err));
+}
+
+static void clock__out_of_range__refused(void **state)
+{
+    struct fixture *fx = *state;
+    assert_int_equal(fx->b->set_clock(fx->p, 1000, NULL), -ERR_USAGE);
+    OK(fx->b->set_clock(fx->p, 1000000, err));
+    OK(memory(fx, 4, 0, 60, err));
+    OK(attach(fx, err));
+}
+
+static void stats__after_work__have_grown(void **state)
+{
+    struct fixture *fx = *state;
+    uint64_t c, t, n, c2, t2, n2;
+    OK(attach(fx, err));
+    fx->b->stats(fx->p, &c, &t, &n);
+    OK(memory(fx, 5, 1, 60, err));
+    fx->b->stats(fx->p, &c2, &t2, &n2);
+    assert_true(c2 > c && t2 > t && n2 > n);
+}
+
+static void come_back(struct fixture *fx)
+{
+    struct err err = { .code = ERR_OK };
+    for (int i = 0; i < TRIES; i++) {
+        if (probe_reopen(fx->p, &err) == 0)
+            return;
+        assert_int_not_equal(err.hint[0], 0);
+        usleep(20000);
+    }
+    fail_msg("does not come back: %s", err.what);
+}
+
+static void unplug__and_return__fails_at_once_then_goes_on(void **state)
+{
+    struct fixture *fx = *state;
+    unsigned before = descriptors();
+    for (int i = 0; i < 3; i++) {
+        struct err err = { .code = ERR_OK };
+        uint32_t hz;
+        OK(standard_run(fx, err));
+        tell("unplug");
+        assert_int_equal(standard_run(fx, &err), -ERR_USB);
+        assert_int_not_equal(err.hint[0], 0);
+        assert_int_equal(fx->b->sync(fx->p, &hz, &err), -ERR_USB);
+        assert_int_equal(fx->b->set_pins(fx->p, BDC_PIN_RESET, 0, &err), -ERR_USB);
+        assert_int_equal(probe_reopen(fx->p, &err), -ERR_USB);
+        tell("plug");
+        come_back(fx);
+    }
+    OK(standard_run(fx, err));
+    assert_int_equal(descriptors(), before);
+}
+
+static void power__off_and_on__told_then_found(void **state)
+{
+    struct fixture *fx = *state;
+    struct err err = { .code = ERR_OK };
+    uint32_t hz;
+    OK(attach(fx, err));
+    tell("power off");
+    assert_int_equal(fx->b->sync(fx->p, &hz, &err), -ERR_NO_TARGET);
+    assert_int_not_equal(err.hint[0], 0);
+    tell("power on");
+    OK(standard_run(fx, err));
+}
+
+/* ---- every fault at every transfer ---- */
+
+static void recovered(struct fixture *fx, const char *kind, unsigned long at)
+{
+    struct err err = { .code = ERR_OK };
+    if (strcmp(kind, "unplug") == 0)
+        tell("plug");
+    come_back(fx);
+    if (standard_run(fx, &err) < 0)
+        fail_msg("%s at %lu: not usable afterwards: %s", kind, at, err.what);
+}
+
+static void strike_all(struct fixture *fx, const char *what, int (*run)(struct fixture *fx, struct err *err))
+{
+    for (char **kind = fx->kinds; *kind; kind++) {
+        unsigned long from = tell("transfers"), transfers;
+        unsigned failed = 0, before = descriptors();
+        OK(run(fx, err));
+        transfers = tell("transfers") - from;
+        for (unsigned long at = 1; at <= transfers; at++) {
+            struct err err = { .code = ERR_OK };
+            tell("strike %s %lu", *kind, at);
+            int ret = run(fx, &err);
+            failed += ret < 0;
+            if (ret < 0 && (!err.what[0] || !err.hint[0]))
+                fail_msg("%s at %lu: \"%s\" (\"%s\")", *kind, at, err.what, err.hint);
+            recovered(fx, *kind, at);
+        }
+        print_message("  %s: %lu transfers, %u %s failed\n", *kind, transfers, failed, what);
+        assert_int_equal(descriptors(), before);
+    }
+}
+
+static int reopen(struct fixture *fx, struct err *err) { return probe_reopen(fx->p, err); }
+
+static void fault__at_every_transfer__error_or_right_bytes_and_usable_again(void **state) { strike_all(*state, "runs", standard_run); }
+static void fault__while_opening__error_or_open(void **state) { strike_all(*state, "openings", reopen); }
+
+int main(int argc, char **argv)
+{
+    static struct fixture fx;
+    fx.name = argc > 1 ? argv[1] : "";
+    fx.kinds = argc > 3 ? argv + 3 : NULL;
+#define T(f) cmocka_unit_test_prestate_setup_teardown(f, setup, teardown, &fx)
+    const struct CMUnitTest tests[] = {
+        T(memory_and_registers__written__read_back),
+        T(step_and_go__run_control__moves_the_program),
+        T(pins__special_reset__halted_before_the_first_instruction),
+        T(can__what_it_says__is_what_it_does),
+        T(clock__out_of_range__refused),
+        T(stats__after_work__have_grown),
+        T(unplug__and_return__fails_at_once_then_goes_on),
+        T(power__off_and_on__told_then_found),
+    };
+    const struct CMUnitTest sweep[] = {
+        T(fault__at_every_transfer__error_or_right_bytes_and_usable_again),
+        T(fault__while_opening__error_or_open),
+    };
+    return fx.kinds ? cmocka_run_group_tests(sweep, NULL, NULL) : cmocka_run_group_tests(tests, NULL, NULL);
+}
