@@ -49,6 +49,19 @@ int adapters_find(bool open, struct adapter_list *out, struct err *err)
     return (int)out->n;
 }
 
+int adapters_scan(struct adapter_list *list, struct err *err)
+{
+    for (const struct probe_driver *const *d = probe_drivers(); *d; d++) {
+        struct adapter trouble = { .driver = *d };
+        int ret = (*d)->scan ? (*d)->scan(list, &trouble.problem) : 0;
+        if (ret < 0)
+            ret = adapter_list_add(list, &trouble, err);
+        if (ret < 0)
+            return ret;
+    }
+    return (int)list->n;
+}
+
 /* ---- specs ---- */
 
 static int put(const char *part, char *to, size_t cap, const char *from, size_t n, struct err *err)

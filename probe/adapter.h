@@ -48,6 +48,10 @@ void adapter_list_free(struct adapter_list *list); /* NULL is fine */
  * Returns the count; a driver that fails adds a row with its problem and neither serial nor bus_path. Close with adapter_list_free(). */
 int adapters_find(bool open, struct adapter_list *out, struct err *err);
 
+/* adapters_scan - appends what is only looked for when the user asks: looking may disturb it (probe_driver.scan)
+ * list   of adapters_find() */
+int adapters_scan(struct adapter_list *list, struct err *err);
+
 /* What follows "DRIVER:" in --probe, taken apart. */
 struct adapter_spec {
     char serial[80], bus_path[32], channel[8];

@@ -118,8 +118,10 @@ static int token(struct pdo_vcd *v, pdo_edge *out, struct err *err)
     }
     if (*t == '$')
         return keyword(v, t, err);
-    if (!v->body)
-        return bad(v, "no declaration", err);
+    if (!v->body) { /* sigrok-cli 0.7.2 writes a line "META samplerate: ..." before what it converts */
+        v->meta |= v->line == 1 && !strcmp(t, "META");
+        return v->meta && v->line == 1 ? 0 : bad(v, "no declaration", err);
+    }
     if (v->vector) {
         v->vector = false;
         return 0;

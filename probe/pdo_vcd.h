@@ -20,6 +20,7 @@ struct pdo_vcd {
     unsigned ntoken, nfields;
     uint64_t tick_hz;             /* by $timescale; 0: the file does not say, or not yet */
     bool body, vector;            /* definitions are over; a vector's identifier is due */
+    bool meta;                    /* words before the first keyword that belong to no VCD */
     unsigned level[2];
     bool changed, timed;
     uint64_t time, line, changes;

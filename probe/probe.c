@@ -26,6 +26,9 @@ static int no_adapter(const struct err *why, struct err *err)
 
 static int unknown_driver(const char *name, struct err *err)
 {
+    for (const struct probe_absent *a = probe_absent_drivers(); a->name; a++)
+        if (!strcmp(a->name, name))
+            return err_set(err, ERR_USAGE, "install it and build again", "%s: %s", name, a->why);
     struct nearest near = { .wanted = name };
     char all[128] = "drivers: ", hint[NEAREST_TEXT];
     for (const struct probe_driver *const *d = probe_drivers(); *d; d++) {

@@ -37,6 +37,8 @@ struct probe_driver {
     /* Appends the adapters of this kind that are there now, without disturbing them; with `open` it may open each for a moment
      * to ask it for firmware and abilities. NULL: nothing that could be found (simulated boards). */
     int (*list)(bool open, struct adapter_list *out, struct err *err);
+    /* As list(), for adapters that looking for may disturb: only where the user asked for it. NULL: none of that kind. */
+    int (*scan)(struct adapter_list *out, struct err *err);
     bool own_spec; /* what follows NAME in --probe is not adapter.h's form but the driver's own: a tty, a host. Its adapters
                     * are listed, but never used without being named */
     int (*open)(const struct probe_config *cfg, struct probe **out, struct err *err);
@@ -59,6 +61,10 @@ struct probe {
 
 /* probe_drivers - every driver, NULL-terminated; static lifetime. Only probe/drivers.c names them. */
 const struct probe_driver *const *probe_drivers(void);
+
+/* Drivers that this build does not have, and why: ends with a NULL name. */
+struct probe_absent { const char *name, *why; };
+const struct probe_absent *probe_absent_drivers(void);
 
 /* probe_default - the name of the one adapter that is there, for probe_open()
  * need   enum adapter_can: only those that can do one of these count; 0: all

@@ -9,9 +9,11 @@
 #include "profiler/cli/view.h"
 #include "profiler/json_writer.h"
 
-enum { LIST_JSON, LIST_HELP };
+enum { LIST_JSON, LIST_ANALYSERS, LIST_HELP };
+struct wanted { bool json, analysers; };
 static const struct opt list_opts[] = {
     { "json", 0, NULL, "print one JSON document", LIST_JSON },
+    { "analysers", 0, NULL, "also look for logic analysers (for --pdo), which may disturb devices of other kinds", LIST_ANALYSERS },
     { "help", 'h', NULL, "this text", LIST_HELP },
     { NULL, 0, NULL, NULL, 0 },
 };
@@ -23,8 +25,9 @@ static int take(void *ctx, int id, const char *value, struct err *err)
 {
     (void)value;
     (void)err;
-    if (id == LIST_JSON)
-        *(bool *)ctx = true;
+    struct wanted *w = ctx;
+    w->json |= id == LIST_JSON;
+    w->analysers |= id == LIST_ANALYSERS;
     return 0;
 }
 
@@ -93,6 +96,8 @@ static void list_text(struct cli *cli, const struct adapter_list *list)
     fprintf(cli->out, "drivers (what is looked for, and what --probe takes):\n");
     for (const struct probe_driver *const *d = probe_drivers(); *d; d++)
         help_line(cli->out, "", (*d)->name, (*d)->help);
+    for (const struct probe_absent *a = probe_absent_drivers(); a->name; a++)
+        help_line(cli->out, "", a->name, a->why);
 }
 
 static void named(struct json_writer *j, const char *name, const char *help)
@@ -185,13 +190,18 @@ static void list_json(struct cli *cli, const struct adapter_list *list)
 static int run(struct cli *cli, int argc, char **argv, struct err *err)
 {
     struct adapter_list list;
-    bool json = false;
-    int ret = opts_parse(list_opts, argc, argv, take, &json, NULL, 0, err);
+    struct wanted w = { false, false };
+    int ret = opts_parse(list_opts, argc, argv, take, &w, NULL, 0, err);
     if (ret == 0)
         ret = adapters_find(true, &list, err);
     if (ret < 0)
         return ret;
-    if (json)
+    ret = w.analysers ? adapters_scan(&list, err) : 0;
+    if (ret < 0) {
+        adapter_list_free(&list);
+        return ret;
+    }
+    if (w.json)
         list_json(cli, &list);
     else
         list_text(cli, &list);
@@ -200,7 +210,7 @@ static int run(struct cli *cli, int argc, char **argv, struct err *err)
 }
 
 const struct command command_list = {
-    "list", "list [--json]", "list the adapters that are there, simulated boards and parts", list_opts,
+    "list", "list [--json] [--analysers]", "list the adapters that are there, simulated boards and parts", list_opts,
     "Each adapter comes with what --probe takes, what it can do and, if it cannot be\n"
     "opened, why and what to do.\n\nExample:\n  probeprof list\n", run,
 };

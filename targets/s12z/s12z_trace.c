@@ -739,6 +739,8 @@ static void make_note(const struct s12z_trace *tr, char *note, size_t cap)
     if (n < cap && steps) /* the module traces nothing during STEP1; leaving a breakpoint is one, too */
         n += (size_t)snprintf(note + n, cap - n, "; %llu instruction%s single-stepped by GDB %s in no count", (unsigned long long)steps, steps > 1 ? "s" : "",
                               steps > 1 ? "are" : "is");
+    if (n < cap && tr->pdo && tr->capture != tr->t->probe && !tr->armed && !tr->edges.bits && !tr->edges.nlearn)
+        n += (size_t)snprintf(note + n, cap - n, "; PDOCLK never moved: are both pins wired to %s, and was the start point met?", tr->capture->name);
     double samples = samples_per_bit(tr);
     if (n < cap && samples > 0 && samples < SAMPLES_WANTED)
         n += (size_t)snprintf(note + n, cap - n, "; %s samples a bit %.2g times, %u are needed for a bus of %.4g MHz", tr->capture->name, samples,

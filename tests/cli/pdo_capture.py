@@ -202,5 +202,83 @@ class Files(Captured):
         self.assertIn("file:slow.raw samples a bit 3.2 times, 4 are needed for a bus of 50 MHz", json.loads(r.stdout)["note"])
 
 
+def demo_there():
+    return "not in this build" not in run(["list"], probe=None).stdout
+
+
+@unittest.skipUnless(demo_there(), "this build has no libsigrok")
+class Analysers(Captured):
+    def test_list_looks_for_analysers_when_asked_only(self):
+        plain, asked = run(["list"], probe=None), run(["list", "--analysers"], probe=None)
+        self.assertNotIn("sigrok:demo", plain.stdout)
+        self.assertIn("sigrok:demo  Demo device", asked.stdout)
+        self.assertIn("PDO capture; for --pdo", asked.stdout)
+        rows = json.loads(run(["list", "--analysers", "--json"], probe=None).stdout)["adapters"]
+        self.assertIn(("sigrok:demo", ["PDO capture"]), [(r["probe"], r["can"]) for r in rows])
+
+    def test_lines_that_never_move_are_told(self):
+        r = self.live("sigrok:demo,pdo=D0,pdoclk=D1,rate=100M,pattern=all-low")
+        self.assertEqual(r.returncode, 0, r.stderr)
+        self.assertEqual(hits(json.loads(r.stdout)), {})
+        self.assertIn("PDOCLK never moved: are both pins wired to sigrok:demo", json.loads(r.stdout)["note"])
+
+    def test_a_clock_that_is_none_gives_no_line(self):
+        r = self.live("sigrok:demo,pdo=D0,pdoclk=D1,rate=100M,pattern=graycode")
+        self.assertEqual(r.returncode, 0, r.stderr)
+        self.assertEqual(hits(json.loads(r.stdout)), {})
+
+    def test_what_is_wrong_is_said(self):
+        for pdo, what in (("sigrok:demo,pdo=X,rate=100M", "no channel 'PDOCLK'; it has D0, D1"), ("sigrok:dmo", "no driver 'dmo'"),
+                          ("sigrok:demo,pdo=D0,pdoclk=D1,rate=20M", "samples a bit 0.8 times, 4 are needed: the bus clock is 50 MHz")):
+            with self.subTest(pdo=pdo):
+                r = self.live(pdo)
+                self.assertNotEqual(r.returncode, 0)
+                self.assertIn(what, r.stderr)
+
+
+@unittest.skipUnless(SIGROK_CLI, "sigrok-cli is not installed")
+class SigrokCli(Captured):
+    """Another program's word on our files, and ours on its."""
+
+    def sigrok(self, *args):
+        r = subprocess.run([SIGROK_CLI, *args], capture_output=True, timeout=e2e.TIMEOUT, cwd=self.dir)
+        self.assertEqual(r.returncode, 0, r.stderr)
+        return r.stdout
+
+    def test_it_reads_the_session_we_wrote(self):
+        samples = sampled(self.edges, 100e6)
+        write_sr(self.path("ours.sr"), samples, 100e6, ["PDO", "PDOCLK"])
+        self.sigrok("-i", "ours.sr", "-O", "binary", "-o", "theirs.raw")
+        with open(self.path("theirs.raw"), "rb") as f:
+            self.assertEqual(f.read(), samples)
+
+    def test_sessions_it_wrote_give_the_exact_counts(self):
+        self.write("m.raw", sampled(self.edges, 100e6))
+        self.sigrok("-I", "binary:numchannels=2:samplerate=100000000", "-i", "m.raw", "-o", "its.sr")
+        self.assertEqual(self.counts(self.decode("its.sr", "sr", "--signals", "1,0")), self.exact)
+        self.assertEqual(self.counts(self.live("file:" + self.path("its.sr") + ",pdo=0,pdoclk=1")), self.exact)
+
+    def test_value_changes_it_wrote_give_the_exact_counts(self):
+        self.write("m.raw", sampled(self.edges, 250e6))
+        self.sigrok("-I", "binary:numchannels=8:samplerate=250000000", "-i", "m.raw", "-O", "vcd", "-o", "its.vcd")
+        self.assertEqual(self.counts(self.decode("its.vcd", "vcd", "--signals", "1,0")), self.exact)
+        self.assertEqual(self.counts(self.live("file:" + self.path("its.vcd") + ",pdo=0,pdoclk=1")), self.exact)
+
+    def test_our_value_changes_by_way_of_its_session(self):
+        end = (self.edges[-1][0] + 10 ** 6, self.edges[-1][1], 1 - self.edges[-1][2])  # sigrok keeps nothing behind the last change
+        write_vcd(self.path("ns.vcd"), [(tick // 1000, clk, data) for tick, clk, data in self.edges + [end]])
+        with open(self.path("ns.vcd")) as f:
+            text = f.read().replace("$timescale 1 ps", "$timescale 1 ns")
+        with open(self.path("ns.vcd"), "w") as f:
+            f.write(text)
+        self.sigrok("-I", "vcd", "-i", "ns.vcd", "-o", "via.sr")
+        self.assertEqual(self.counts(self.decode("via.sr", "sr")), self.exact)
+
+    def test_its_demonstration_device_recorded_into_a_session_is_read(self):
+        self.sigrok("-d", "demo", "-g", "Logic", "--config", "pattern=incremental", "--channels", "D0,D1", "--samples", "5000", "-o", "demo.sr")
+        r = self.decode("demo.sr", "sr", "--signals", "D1,D0")
+        self.assertIn("holds no trace line", r.stderr)  # read to its end, and no line in it
+
+
 if __name__ == "__main__":
     unittest.main(argv=[sys.argv[0]] + sys.argv[4:], verbosity=2)

@@ -38,6 +38,7 @@ SYSTEM = {
     r"libusb.*": ["probe/"],
     r"ftdi\.h": ["probe/"],
     r"hidapi.*": ["probe/"],
+    r"(libsigrok/.*|glib.*|zip\.h)": ["probe/"],
     r"uv\.h": ["profiler/cli/"],
     r"(elfutils/.*|gelf\.h|libelf\.h|dwarf\.h)": ["profiler/"],
     # probe/tcp.c: a stub on a network is an adapter like one on a cable; nothing there listens

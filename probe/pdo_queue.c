@@ -1,0 +1,35 @@
+#include "probe/pdo_queue.h"
+
+#include <string.h>
+
+#include "probe/base/util.h"
+
+void pdo_queue_put(struct pdo_queue *q, const pdo_edge *edge, size_t n)
+{
+    size_t fits = q->dropping ? 0 : MIN(n, q->cap - q->n);
+    size_t at = q->head + q->n - (q->head + q->n >= q->cap ? q->cap : 0), first = MIN(fits, q->cap - at);
+    memcpy(q->edge + at, edge, first * sizeof *edge);
+    memcpy(q->edge, edge + first, (fits - first) * sizeof *edge);
+    q->n += fits;
+    q->lost += n - fits;
+    q->all_lost += n - fits;
+    q->dropping |= fits < n;
+}
+
+size_t pdo_queue_take(struct pdo_queue *q, pdo_edge *out, size_t cap, uint64_t *lost)
+{
+    size_t n = MIN(cap, q->n);
+    *lost = 0;
+    if (n && !q->dropping) {
+        *lost = q->lost;
+        q->lost = 0;
+    }
+    size_t first = MIN(n, q->cap - q->head);
+    memcpy(out, q->edge + q->head, first * sizeof *out);
+    memcpy(out + first, q->edge, (n - first) * sizeof *out);
+    q->head = n == first ? q->head + n : n - first;
+    q->head = q->head == q->cap ? 0 : q->head;
+    q->n -= n;
+    q->dropping &= q->n > 0;
+    return n;
+}

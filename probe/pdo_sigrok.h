@@ -1,0 +1,68 @@
+/* Logic analysers through libsigrok, private to pdo_sigrok*.c. Every libsigrok call is made from here.
+ *
+ * A probe opens a device and keeps it; a capture is a session of libsigrok's in a thread of its own, which turns samples into edges and puts
+ * them into a bounded queue. */
+#ifndef PROBE_PDO_SIGROK_H
+#define PROBE_PDO_SIGROK_H
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <libsigrok/libsigrok.h>
+
+#include "probe/pdo_queue.h"
+#include "probe/pdo_samples.h"
+#include "probe/probe.h"
+
+enum { SIGROK_SETTINGS = 8, SIGROK_BATCH = 4096, SIGROK_QUEUE = 1 << 21 };
+
+/* What --pdo sigrok:DRIVER[:CONN],pdo=,pdoclk=,rate=,NAME=VALUE... says. */
+struct sigrok_spec {
+    char driver[32], conn[80];
+    char clk[32], data[32];
+    uint64_t rate_hz;
+    struct { char name[32], value[64]; } set[SIGROK_SETTINGS]; /* of the device, by libsigrok's names */
+    size_t nset;
+};
+/* sigrok_spec_parse - -ERR_USAGE shows the form. Pure. */
+int sigrok_spec_parse(const char *text, struct sigrok_spec *out, struct err *err);
+
+enum sigrok_phase { SIGROK_IDLE, SIGROK_STARTING, SIGROK_STREAMING, SIGROK_ENDED };
+
+struct sigrok_probe {
+    struct probe probe;
+    struct sigrok_spec spec;
+    struct sr_context *context;
+    struct sr_dev_inst *device;
+    unsigned bit[2];            /* of a sample: clock, data */
+    uint64_t rate_hz;           /* what the device took */
+
+    struct sr_session *session; /* while a capture goes on */
+    pthread_t thread;
+    bool has_thread, hung;      /* hung: the thread did not end, and keeps this struct */
+    struct pdo_samples samples; /* the thread's */
+    pdo_edge batch[SIGROK_BATCH];
+
+    pthread_mutex_t lock;       /* for what follows */
+    pthread_cond_t changed;
+    enum sigrok_phase phase;
+    int result;                 /* of the session: SR_OK, or why it did not begin or ended */
+    bool too_narrow;            /* samples without the bits we need */
+    uint64_t tick, seen;        /* samples that came; up to which read() has given edges */
+    uint64_t packet_ns, gap_ns; /* host time of the last packet; the longest time between two */
+    struct pdo_queue queue;
+};
+
+/* sigrok_open_device - finds and opens the device that the spec means, and sets it up; what was open before is closed. */
+int sigrok_open_device(struct sigrok_probe *p, struct err *err);
+void sigrok_close_device(struct sigrok_probe *p);
+
+/* sigrok_scan - probe_driver.scan: every analyser libsigrok finds. */
+int sigrok_scan(struct adapter_list *out, struct err *err);
+
+extern const struct pdo_ops sigrok_pdo;
+extern const struct probe_driver sigrok_driver;
+
+#endif
