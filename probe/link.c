@@ -21,24 +21,32 @@ typedef int get_pins_fn(struct probe *p, unsigned *value, unsigned *known, struc
 
 /* ---- power and reset ---- */
 
+static int pin_power(get_pins_fn *get_pins, struct probe *p, unsigned vtref, struct err *err)
+{
+    unsigned value = 0, known = 0;
+    int ret = get_pins ? get_pins(p, &value, &known, err) : -ERR_UNSUPPORTED;
+    if (ret < 0)
+        return ret;
+    return !(known & vtref) ? LINK_POWER_UNKNOWN : value & vtref ? LINK_POWER_ON : LINK_POWER_OFF;
+}
+
 int link_power(struct probe *p, unsigned *mv, struct err *err)
 {
     const struct jtag_ops *jtag = p->driver->jtag;
     const struct bdc_ops *bdc = p->driver->bdc;
     voltage_fn *voltage = jtag ? jtag->voltage : bdc ? bdc->voltage : NULL;
-    get_pins_fn *get_pins = jtag ? jtag->get_pins : bdc ? bdc->get_pins : NULL;
-    unsigned value = 0, known = 0, vtref = jtag ? JTAG_PIN_VTREF : BDC_PIN_VTREF;
-    int ret = voltage ? voltage(p, &value, err) : -ERR_UNSUPPORTED;
+    unsigned value = 0;
+    struct err why = { .code = ERR_OK };
+    int ret = voltage ? voltage(p, &value, &why) : -ERR_UNSUPPORTED;
     if (mv)
         *mv = ret == 0 ? value : 0;
     if (ret == 0)
         return value < NO_POWER_MV ? LINK_POWER_OFF : LINK_POWER_ON;
-    if (ret != -ERR_UNSUPPORTED || !get_pins)
-        return ret == -ERR_UNSUPPORTED ? LINK_POWER_UNKNOWN : ret;
-    ret = get_pins(p, &value, &known, err);
-    if (ret < 0)
-        return ret;
-    return !(known & vtref) ? LINK_POWER_UNKNOWN : value & vtref ? LINK_POWER_ON : LINK_POWER_OFF;
+    if (ret == -ERR_UNSUPPORTED)
+        ret = pin_power(jtag ? jtag->get_pins : bdc ? bdc->get_pins : NULL, p, jtag ? (unsigned)JTAG_PIN_VTREF : (unsigned)BDC_PIN_VTREF, &why);
+    if (ret < 0 && ret != -ERR_UNSUPPORTED && err)
+        *err = why;
+    return ret == -ERR_UNSUPPORTED ? LINK_POWER_UNKNOWN : ret;
 }
 
 int link_reset(struct probe *p, struct err *err)
@@ -58,9 +66,7 @@ int link_reset(struct probe *p, struct err *err)
         ret = set(p, pin, pin, err);
     if (ret == 0)
         ret = wait(p, RESET_NS, err);
-    if (ret == 0 && get)
-        ret = get(p, &value, &known, err);
-    if (ret == 0 && known & ~value & pin)
+    if (ret == 0 && get && get(p, &value, &known, NULL) == 0 && known & ~value & pin)
         return err_set(err, ERR_NO_TARGET, "let go of the reset button; look at what drives the reset pin", "the board is held in reset");
     return ret < 0 ? err_prefix(err, ret, "reset") : 0;
 }

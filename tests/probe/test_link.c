@@ -202,6 +202,22 @@ static int record_wait(struct probe *p, uint64_t ns, struct err *err)
     return 0;
 }
 
+static int blind_pins(struct probe *p, unsigned *value, unsigned *known, struct err *err)
+{
+    (void)value;
+    (void)known;
+    return err_set(err, ERR_UNSUPPORTED, "", "%s sees no pins", p->name);
+}
+
+static void power_and_reset__pins_cannot_be_read__unknown_and_done(void **state)
+{
+    static const struct jtag_ops jtag = { .set_pins = record_pins, .wait = record_wait, .get_pins = blind_pins };
+    struct recorder r = { .p = { .driver = &(struct probe_driver){ .jtag = &jtag } } };
+    (void)state;
+    assert_int_equal(link_power(&r.p, NULL, NULL), LINK_POWER_UNKNOWN);
+    assert_int_equal(link_reset(&r.p, NULL), 0);
+}
+
 static void reset__any_adapter__pin_low_then_released(void **state)
 {
     static const char *const boards[] = { "sim:sh7750", "sim:s12zvml128" };
@@ -235,6 +251,7 @@ int main(void)
         cmocka_unit_test(speed_auto__wires_with_a_limit__stays_below_it), cmocka_unit_test(speed_auto__nothing_works__says_why),
         cmocka_unit_test(power__boards_with_and_without__told_apart),     cmocka_unit_test(power__measured__below_800_mv_is_none),
         cmocka_unit_test(reset__any_adapter__pin_low_then_released),     cmocka_unit_test(reset__held_low__says_so),
+        cmocka_unit_test(power_and_reset__pins_cannot_be_read__unknown_and_done),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
