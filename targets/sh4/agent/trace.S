@@ -430,6 +430,10 @@ calls_struct: .long 0
 full:   mov.l   l_cold4,r3
         mov.l   @(C_STATE,r3),r0
         tst     #ST_LIVE,r0
+.if SCIF
+        bt      drain                   ! whoever is there hears from the kernel
+        .space  2 * 13
+.else
         bf      set_full
         mov.l   l_sddr,r1
         mov.l   l_ring,r2
@@ -444,6 +448,7 @@ full:   mov.l   l_cold4,r3
         mov.l   l_cold4,r3
         mov.l   @(C_STATE,r3),r0
         or      #ST_LIVE,r0
+.endif
 set_full:
         or      #ST_FULL,r0
         mov.l   r0,@(C_STATE,r3)
@@ -596,8 +601,14 @@ l_next1: .long  0
         mov.l   r5,@(C_R5,r4)
         mov.l   l_intevt,r1
         mov.l   @r1,r0
+.if SCIF
+        mov     #0x72,r1                ! RXI
+        shll2   r1
+        shll2   r1
+.else
         mov     #6,r1
         shll8   r1
+.endif
         cmp/eq  r0,r1
         bt      hudi
         mov.l   l_rom6,r5               ! in ROM: what runs next is no longer known
@@ -700,11 +711,16 @@ pass:   mov.l   @(C_CHAIN,r4),r1
         mov.l   @(S_SP,r15),r15
         jmp     @r15
         stc     sgr,r15
-! H-UDI interrupt: the host wants the ring (its word in SDDR says so), or a halt.
+! H-UDI or receive interrupt: the host wants the ring (its word in SDDR says so, or its byte), or a halt.
 hudi:   mov.l   l_sddr6,r1
+.if SCIF
+        mov.b   @(12,r1),r0             ! SCFRDR2
+        cmp/eq  #2,r0
+.else
         mov.l   @r1,r0
         mov.l   l_drain,r1
         cmp/eq  r0,r1
+.endif
         bt      1f
         mov.l   l_next6,r1
         bra     pass
@@ -730,9 +746,15 @@ l_slots6: .long slots
 l_mask6: .long  0x1FFFFFFF
 l_traced: .long 0x00010000
 l_again: .long  0x00030000
+.if SCIF
+l_sddr6: .long  0xFFE80008
+l_rom6: .long   rom
+        .long   0
+.else
 l_sddr6: .long  0xFFF00008
 l_rom6: .long   rom
 l_drain: .long  0x44524E21              ! host: the ring, please
+.endif
 
 exception:                              ! R1: where it goes on
         mov.l   r1,@(C_CHAIN,r4)

@@ -7,7 +7,7 @@
 
 /* All names but the first ones are offsets in bytes from the base, which must be 32-byte aligned. */
 struct sh4_trace_blob {
-    const uint8_t *code[2]; /* little-endian, big-endian image */
+    const uint8_t *code[2][2]; /* over H-UDI, over SCIF: little-endian, big-endian image */
     uint32_t size;          /* multiple of 32 */
     uint32_t base;          /* where it was linked */
     const uint16_t *relocs; /* offsets of 32-bit words that hold addresses, to be moved with the base */
