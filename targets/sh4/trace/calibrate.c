@@ -68,6 +68,8 @@ static int wait_back(struct sh4_target *t, struct err *err)
     enum { TRIES = 5000 };
     for (int i = 0; i < TRIES; i++) {
         int ret = sh4_agent_halted(t, err);
+        if (ret == 0 && !t->link.jtag)
+            ret = sh4_link_wait(&t->link, 1000000, err);
         if (ret)
             return ret < 0 ? ret : 0;
     }

@@ -249,10 +249,10 @@ static uint32_t choose_base(const struct work *w, const struct layout *l)
     return best;
 }
 
-static void relocate(struct sh4_trace_plan *p, bool big)
+static void relocate(struct sh4_trace_plan *p, bool serial, bool big)
 {
     const struct sh4_trace_blob *b = &sh4_trace_blob;
-    memcpy(p->image, b->code[big], b->size);
+    memcpy(p->image, b->code[serial][big], b->size);
     for (size_t i = 0; i < b->nrelocs; i++) {
         uint8_t *at = p->image + b->relocs[i];
         put32(at, get32(at, big) - b->base + p->base, big);
@@ -370,7 +370,7 @@ static int build(struct work *w, struct sh4_trace_plan *p, struct err *err)
     p->ring_bytes = (rq->ram + rq->ram_bytes - (p->base + l.end) - SH4_TRACE_RESERVE) & ~7u;
     if (rq->ring_limit && p->ring_bytes > rq->ring_limit)
         p->ring_bytes = rq->ring_limit & ~7u;
-    relocate(p, rq->big);
+    relocate(p, rq->serial, rq->big);
     fill_tables(w, p, &l);
     fill_rom(w, p, &l);
     fill_words(w, p, &l);

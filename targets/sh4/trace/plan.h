@@ -14,6 +14,7 @@
 struct sh4_trace_request {
     struct sh4_sites *sites;      /* verdicts of sites that cannot be traced are written back */
     bool big;
+    bool serial;                  /* the debug kernel is the one over SCIF */
     bool translated;              /* MMUCR.AT=1: code outside P1 and P2 cannot be traced */
     uint32_t ram, ram_bytes;      /* target RAM for agent, tables, stubs and ring; P1 address */
     bool has_start;

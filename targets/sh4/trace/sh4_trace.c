@@ -16,6 +16,7 @@ enum {
     SLICE_NS = 1000000,
     ASK_NS = 20000000,    /* the ring is asked for at least this often */
     ASK_AGAIN_NS = 5000000,
+    SLOW_LINK = 4,        /* over a serial line a ring that is not full is asked for after so many times what reading one took */
     WAIT_LOOPS = 20000000,/* agent, ring full and no host: about a second until it drops instead */
     COMPARE_CHUNK = 4096,
     INTERRUPT_PRIORITY = 15,
@@ -273,6 +274,7 @@ static int serve(struct sh4_trace *tr, struct err *err)
     if ((ret = sh4_trace_empty(tr, err)) < 0 || (ret = go_on(tr, err)) < 0)
         return ret;
     tr->held_ns += now(t) - before;
+    tr->patience_ns = t->link.jtag ? 0 : SLOW_LINK * (now(t) - before);
     if (asked || !tr->unseen_ns)
         return 0;
     tr->waited_ns += (before - tr->unseen_ns) / 2; /* it was full at some time in between */
@@ -344,7 +346,7 @@ static int trace_poll(struct target *target, struct event *out, size_t cap, uint
         uint64_t at = now(t);
         if (tr->count || at >= end)
             break;
-        if (at - tr->last_drain_ns > ASK_NS && at - tr->last_ask_ns > ASK_AGAIN_NS && !t->halt_wanted)
+        if (at - tr->last_drain_ns > MAX((uint64_t)ASK_NS, tr->patience_ns) && at - tr->last_ask_ns > ASK_AGAIN_NS && !t->halt_wanted)
             ret = ask(tr, err);
         else
             ret = sh4_link_wait(&t->link, MIN((uint64_t)SLICE_NS, end - at), err);
@@ -653,7 +655,7 @@ static int make_plan(struct sh4_trace *tr, struct err *err)
     struct sh4_target *t = tr->t;
     uint32_t stops[TRACE_MAX_STOPS];
     struct sh4_trace_request rq = {
-        .sites = &tr->sites, .big = t->base.big_endian, .has_start = tr->cfg.has_start, .start = (uint32_t)tr->cfg.start,
+        .sites = &tr->sites, .big = t->base.big_endian, .serial = !t->link.jtag, .has_start = tr->cfg.has_start, .start = (uint32_t)tr->cfg.start,
         .stops = stops, .nstops = tr->cfg.nstops, .kernel_entry = t->agent_base + t->layout->debug_entry,
         .next_vbr = t->agent_base + t->layout->hook_vbr, .state = initial_state(&tr->cfg), .wait_loops = WAIT_LOOPS,
     };

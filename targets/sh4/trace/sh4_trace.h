@@ -57,7 +57,7 @@ struct sh4_trace {
     uint64_t unseen_ns;          /* when its ring was last seen not to be full */
     uint64_t work;               /* records, by what they cost the agent against that of a call or return */
     bool was_inactive;           /* not everything was counted */
-    uint64_t last_drain_ns, last_ask_ns;
+    uint64_t last_drain_ns, last_ask_ns, patience_ns;
     uint64_t events, lost, doubtful, wire_bits, drains;
     uint64_t held_ns;      /* link time the program was held for drains */
     uint32_t ring_used;

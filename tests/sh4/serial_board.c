@@ -1,0 +1,48 @@
+/* A board with the serial agent (serial_rig.h) for a command: serial_board [be] [brr=N] [flip=N] [drop=N] -- COMMAND...
+ * In the command "@" stands for what --probe takes. Exits as the command does. */
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "tests/sh4/serial_rig.h"
+
+static int run(char **argv)
+{
+    int status = 0;
+    pid_t pid = fork();
+    if (pid == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGTERM);
+        execvp(argv[0], argv);
+        perror(argv[0]);
+        _exit(127);
+    }
+    if (pid < 0 || waitpid(pid, &status, 0) < 0)
+        return 1;
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+int main(int argc, char **argv)
+{
+    struct serial_rig_options o = { .brr = 0 };
+    int i = 1;
+    for (; i < argc && strcmp(argv[i], "--"); i++)
+        if (!strcmp(argv[i], "be"))
+            o.big = true;
+        else if (sscanf(argv[i], "brr=%u", &o.brr) != 1 && sscanf(argv[i], "flip=%u", &o.flip) != 1 && sscanf(argv[i], "drop=%u", &o.drop) != 1)
+            return fprintf(stderr, "serial_board: %s?\n", argv[i]), 2;
+    if (++i >= argc)
+        return fprintf(stderr, "usage: serial_board [be] [brr=N] [flip=N] [drop=N] -- COMMAND...\n"), 2;
+    struct serial_rig *r = serial_rig_start(&o);
+    char probe[100];
+    snprintf(probe, sizeof probe, "serial:%s,baud=%u", serial_rig_port(r), o.brr ? 57600u : 1500000u);
+    for (int k = i; k < argc; k++)
+        if (!strcmp(argv[k], "@"))
+            argv[k] = probe;
+    int ret = run(argv + i);
+    serial_rig_stop(r);
+    return ret;
+}
