@@ -17,6 +17,7 @@
 enum {
     CHUNK_BITS = 32768, CHUNK_FIELDS = 2048,
     DEFAULT_HZ = 4000000,
+    RATE_CLOCKS = 20000,
     BATCH_CLOCKS_PER_BYTE = 3 /* of a packet: 32-bit scans */
 };
 
@@ -48,13 +49,31 @@ static int batch_lost(struct dap *d, struct err *err)
     return err_prefix(err, -ERR_USB, d->probe.name);
 }
 
+static uint64_t dap_now_ns(struct probe *p)
+{
+    struct timespec t;
+    (void)p;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+}
+
+/* The protocol does not tell the clock a probe really uses; a batch that takes long enough shows what comes of it. */
+static void note_rate(struct dap *d, uint64_t clocks, uint64_t ns)
+{
+    if (clocks >= RATE_CLOCKS && ns > 0)
+        d->best_hz = MAX(d->best_hz, clocks * 1000000000u / ns);
+}
+
 static int dap_execute(struct probe *p, const struct jtag_op *ops, size_t n, struct err *err)
 {
     struct dap *d = self(p);
     int ret = ready(d, err);
     if (ret < 0)
         return ret;
+    uint64_t clocks = d->stream.tck_clocks, begin = dap_now_ns(p);
     ret = jtag_stream_run(&d->stream, ops, n, err);
+    if (ret == 0)
+        note_rate(d, d->stream.tck_clocks - clocks, dap_now_ns(p) - begin);
     return ret < 0 && ret != -ERR_USAGE ? batch_lost(d, err) : ret;
 }
 
@@ -101,14 +120,6 @@ static int dap_wait(struct probe *p, uint64_t ns, struct err *err)
     while (clock_nanosleep(CLOCK_MONOTONIC, 0, &t, &t) != 0)
         continue;
     return 0;
-}
-
-static uint64_t dap_now_ns(struct probe *p)
-{
-    struct timespec t;
-    (void)p;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
 }
 
 static size_t dap_batch_bits(struct probe *p)

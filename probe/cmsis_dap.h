@@ -159,6 +159,7 @@ struct dap {
     struct jtag_stream stream;
     struct jtag_chunk chunk[DAP_CHUNKS];
     uint64_t old_transfers, old_bytes; /* of links closed before */
+    uint64_t best_hz;                  /* clocks a second of the fastest large batch: what the clock, the firmware and USB come to */
 };
 
 /* dap_start - opens the link to dev and asks what the probe is: d->link, can, count, size, firmware, lim, depth

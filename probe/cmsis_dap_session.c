@@ -349,6 +349,9 @@ void dap_stop(struct dap *d)
     d->flying = 0;
     if (d->connected && !d->broken) /* some firmware hangs if it comes without a DAP_Connect (probe-rs issue 2950) */
         dap_command(d, req, sizeof req, answer, 0, NULL);
+    if (d->best_hz)
+        log_msg(d->probe.log, LOG_USB, "%s: clocks came at up to %llu kHz, %u kHz were asked for", d->probe.name,
+                (unsigned long long)(d->best_hz / 1000), d->hz / 1000);
     d->link->t->stats(d->link, &transfers, &bytes);
     d->old_transfers += transfers;
     d->old_bytes += bytes;
