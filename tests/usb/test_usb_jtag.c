@@ -138,7 +138,7 @@ static int run_batches(struct fixture *fx, uint32_t seed, unsigned n, size_t mos
 /* Words through SDDR, which gives each back with the next: packets alike, in which a repeated answer shows only by what is in it. */
 static int run_words(struct fixture *fx, uint32_t seed, struct err *err)
 {
-    enum { WORDS = 30 };
+    enum { WORDS = 16 };
     static const uint8_t sddr[2] = { 0x00, 0x60 };
     uint8_t out[WORDS][4], in[WORDS][4];
     struct jtag_op ops[WORDS + 2] = { jtag_reset(), jtag_ir(IR_BITS, sddr, NULL) };
@@ -300,7 +300,7 @@ static void unplug__and_return__fails_at_once_then_goes_on(void **state)
 
 static int standard_run(struct fixture *fx, struct err *err)
 {
-    int ret = run_batches(fx, 8, 2, 12, err);
+    int ret = run_batches(fx, 8, 1, 10, err);
     return ret < 0 ? ret : run_words(fx, 10, err);
 }
 
@@ -321,7 +321,7 @@ static void recovered(struct fixture *fx, const char *kind, unsigned long at)
     if (strcmp(kind, "unplug") == 0)
         tell("plug");
     come_back(fx);
-    if (run_batches(fx, 9, 2, 12, &err) < 0)
+    if (run_batches(fx, 9, 1, 6, &err) < 0)
         fail_msg("%s at %lu: not usable afterwards: %s", kind, at, err.what);
 }
 
