@@ -16,6 +16,7 @@ struct rsp_client {
     bool lossless;       /* the stream's trait */
     bool no_ack;         /* QStartNoAckMode was accepted */
     bool doubtful;       /* a packet was repeated: its second answer may still come */
+    bool never_acks;     /* it answers without: an answer alone is enough */
     bool want_output;    /* 'O' packets are answers, not the program's console */
     size_t packet_size;  /* of the stub, characters between '$' and '#' */
     uint32_t last_hash;  /* of the last answer: a repetition of it is not the next one's */
@@ -42,6 +43,9 @@ int rsp_ask(struct rsp_client *c, const char *body, size_t n, struct err *err);
 
 /* rsp_try - once, with a deadline of its own, for questions a stub may never answer: 1 answered, 0 silence. */
 int rsp_try(struct rsp_client *c, const char *body, uint64_t max_ns, struct err *err);
+
+/* rsp_repeats - c->in.body is the last answer once more. */
+bool rsp_repeats(const struct rsp_client *c);
 
 /* rsp_interrupt - the byte 0x03, outside of any packet. */
 int rsp_interrupt(struct rsp_client *c, struct err *err);

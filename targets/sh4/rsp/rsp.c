@@ -158,6 +158,14 @@ static int learn_vcont(struct rsp_target *t, struct err *err)
     return MIN(ret, 0);
 }
 
+/* Source: QEMU gdbstub, query qqemu.sstepbits. */
+static int learn_qemu(struct rsp_target *t, struct err *err)
+{
+    int ret = t->q.trusts_step ? rsp_question(t, err, "qqemu.sstepbits") : 0;
+    t->q.qemu = t->q.trusts_step && ret == 0 && !strncmp(t->c.in.body, "ENABLE=", 7);
+    return ret;
+}
+
 static int learn_state(struct rsp_target *t, struct err *err)
 {
     int ret = rsp_question(t, err, "?");
@@ -175,8 +183,8 @@ static int attach(struct target *target, struct err *err)
     int ret = rsp_client_init(&t->c, t->probe, err);
     t->state = TARGET_HALTED;
     t->q = (struct rsp_quirks){ .no_P = false };
-    t->regs_known = t->has_stop = t->halt_wanted = t->temp_set = false;
-    t->lifted = NULL;
+    t->regs_known = t->has_stop = t->halt_wanted = t->temp_set = t->to_temp = false;
+    t->nlifted = 0;
     t->all_words = 0;
     if (ret == 0)
         ret = hello(t, err);
@@ -186,6 +194,8 @@ static int attach(struct target *target, struct err *err)
         ret = start_no_ack(t, err);
     if (ret == 0)
         ret = learn_vcont(t, err);
+    if (ret == 0)
+        ret = learn_qemu(t, err);
     if (ret == 0)
         ret = learn_state(t, err);
     if (ret == 0)

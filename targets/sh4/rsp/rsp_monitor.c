@@ -127,10 +127,17 @@ static int arm_one(struct rsp_target *t, unsigned n, uint16_t code, struct err *
     return ret;
 }
 
+static int have_counters(const struct rsp_target *t, struct err *err)
+{
+    if (!t->q.qemu)
+        return 0;
+    return err_set(err, ERR_UNSUPPORTED, "the simulated board counts: --probe sim:sh7750", "QEMU has no performance counters (and ends when they are touched)");
+}
+
 int rsp_counters_arm(struct target *target, const uint16_t code[2], struct err *err)
 {
     struct rsp_target *t = rsp_of(target);
-    int held = rsp_hold(t, "arm counters", err), ret = 0;
+    int ret = have_counters(t, err), held = ret < 0 ? ret : rsp_hold(t, "arm counters", err);
     for (unsigned n = 0; held >= 0 && ret == 0 && n < 2; n++)
         if (code[n])
             ret = arm_one(t, n, code[n], err);
@@ -178,7 +185,7 @@ static int read_both(struct rsp_target *t, struct counter_values *out, struct er
 int rsp_counters_read(struct target *target, struct counter_values *out, struct err *err)
 {
     struct rsp_target *t = rsp_of(target);
-    int held = rsp_hold(t, "read counters", err);
+    int ret = have_counters(t, err), held = ret < 0 ? ret : rsp_hold(t, "read counters", err);
     return held < 0 ? held : rsp_let_go(t, held, read_both(t, out, err), err);
 }
 

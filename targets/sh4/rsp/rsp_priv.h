@@ -30,10 +30,11 @@ struct rsp_quirks {
     bool pc_behind, pc_known; /* at a TRAPA of ours the stub reports the address behind it */
     bool no_interrupt; /* 0x03 was not answered */
     bool no_rcmd;
+    bool qemu;         /* it ends when an on-chip register is touched that it does not have */
 };
 
 /* What is under way, until the stub's next stop. */
-enum rsp_plan { RSP_RUN, RSP_STEP, RSP_STEP_SLOT, RSP_STEP_TO };
+enum rsp_plan { RSP_RUN, RSP_STEP, RSP_STEP_UNIT, RSP_STEP_SLOT, RSP_STEP_TO };
 
 struct rsp_target {
     struct target base;
@@ -52,8 +53,9 @@ struct rsp_target {
     enum rsp_plan plan;
     struct resume how;         /* RESUME_CONTINUE: goes on after the step off a breakpoint */
     uint32_t step_from, slot_next, after_slot, temp; /* RSP_STEP_SLOT: behind the slot, and where the branch goes. RSP_STEP_TO: the breakpoint */
-    bool temp_set;
-    struct rsp_bp *lifted;     /* taken out for a step, put back at its end */
+    bool temp_set, to_temp;    /* a breakpoint of ours is at temp; the step ends there */
+    struct rsp_bp *lifted[2];  /* taken out for a step, put back at its end */
+    unsigned nlifted;
     struct target_stop stop;
     bool has_stop, halt_wanted;
     uint64_t halt_at_ns;

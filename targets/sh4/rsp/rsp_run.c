@@ -48,14 +48,20 @@ static int program_ended(struct rsp_target *t)
     return 1;
 }
 
-/* A stub that knows TRAPA #0x20 sets the PC back on it; others are behind it. Told apart by the first stop that is clear. */
+static bool written_at(struct rsp_target *t, uint32_t addr)
+{
+    const struct rsp_bp *b = rsp_bp_at(t, addr), *temp = &t->bp[t->nbp];
+    return (b && b->written) || (t->temp_set && temp->written && addr == t->temp);
+}
+
+/* A stub that knows TRAPA #0x20 sets the PC back on it; others are behind it. Told apart by the first stop that is clear: between
+ * two breakpoints side by side it is taken to be set back until then, but for a step, whose end is known. */
 static int mend_pc(struct rsp_target *t, uint32_t *pc, struct err *err)
 {
-    struct rsp_bp *here = rsp_bp_at(t, *pc), *before = rsp_bp_at(t, *pc - 2);
-    bool at = here && here->written, behind = before && before->written;
-    if (t->temp_set && t->bp[t->nbp].written) {
-        at |= *pc == t->temp;
-        behind |= *pc - 2 == t->temp;
+    bool at = written_at(t, *pc), behind = written_at(t, *pc - 2);
+    if (t->plan != RSP_RUN && t->to_temp && at && behind) {
+        at = *pc == t->temp;
+        behind = *pc - 2 == t->temp;
     }
     if (at != behind) {
         t->q.pc_known = true;
@@ -118,22 +124,31 @@ static void name_stop(struct rsp_target *t, bool stepped)
     }
 }
 
+/* Breakpoints on what a step runs through are taken out meanwhile: at most the branch and its slot. */
+static int lift(struct rsp_target *t, uint32_t addr, struct err *err)
+{
+    struct rsp_bp *b = rsp_bp_at(t, addr);
+    int ret = b ? rsp_bp_lift(t, b, err) : 0;
+    if (b && ret == 0)
+        t->lifted[t->nlifted++] = b;
+    return ret;
+}
+
 static int put_back(struct rsp_target *t, struct err *err)
 {
-    struct rsp_bp *b = t->lifted;
     int ret = 0;
     if (t->temp_set)
         ret = rsp_bp_lift(t, &t->bp[t->nbp], err);
-    t->temp_set = false;
-    t->lifted = NULL;
-    if (b) {
-        int again = rsp_bp_put(t, b, err);
+    t->temp_set = t->to_temp = false;
+    while (t->nlifted) {
+        int again = rsp_bp_put(t, t->lifted[--t->nlifted], err);
         ret = ret < 0 ? ret : again;
     }
     return ret;
 }
 
 static int begin_step(struct rsp_target *t, struct err *err);
+static int step_plain(struct rsp_target *t, uint32_t pc, struct err *err);
 static int run(struct rsp_target *t, struct err *err);
 
 static bool in_range(const struct rsp_target *t)
@@ -149,6 +164,10 @@ static int step_done(struct rsp_target *t, struct err *err)
     if (t->plan == RSP_STEP_SLOT && plain && t->stop.pc == t->slot_next) {
         ret = rsp_set(t, RSP_PC, t->after_slot, err);
         t->stop.pc = t->after_slot;
+    }
+    if (t->plan == RSP_STEP_UNIT && plain && t->stop.pc == t->step_from + 2) { /* QEMU stops between a branch and its slot */
+        t->plan = RSP_STEP;
+        return step_plain(t, t->step_from + 2, err);
     }
     t->plan = RSP_RUN;
     if (ret == 0)
@@ -169,7 +188,7 @@ static int step_to(struct rsp_target *t, uint32_t addr, struct err *err);
 /* A stop reply came. 1: for the caller of poll(). */
 static int stopped(struct rsp_target *t, struct err *err)
 {
-    if (!*t->c.in.body && (t->plan == RSP_STEP || t->plan == RSP_STEP_SLOT) && !t->q.no_step) { /* 's' is not known */
+    if (!*t->c.in.body && t->plan != RSP_RUN && t->plan != RSP_STEP_TO && !t->q.no_step) { /* 's' is not known */
         t->q.no_step = true;
         t->state = TARGET_HALTED;
         return step_to(t, t->step_from + 2, err);
@@ -189,6 +208,14 @@ static int stopped(struct rsp_target *t, struct err *err)
 
 /* ---- going ---- */
 
+/* The last answer once more, from a stub that missed our '+'. */
+static bool repetition(struct rsp_target *t)
+{
+    bool is = !strchr("STWX", t->c.in.body[0]) && rsp_repeats(&t->c);
+    t->c.stale += is;
+    return is;
+}
+
 /* One chance for the stub to refuse the packet or ask for it again; then it runs. 1: it answered with something. */
 static int start(struct rsp_target *t, const char *packet, struct err *err)
 {
@@ -199,6 +226,8 @@ static int start(struct rsp_target *t, const char *packet, struct err *err)
         ret = rsp_send(&t->c, packet, strlen(packet), err);
         if (ret == 0 && !t->c.no_ack)
             ret = rsp_receive(&t->c, t->c.lossless ? 0 : ACK_NS, &nak, err);
+        if (ret > 0 && (repetition(t) || rsp_console(&t->c)))
+            ret = 0;
     }
     t->state = TARGET_RUNNING;
     t->regs_known = false;
@@ -239,6 +268,7 @@ static int step_to(struct rsp_target *t, uint32_t addr, struct err *err)
     if (t->nbp == ARRAY_LEN(t->bp))
         return err_set(err, ERR_RESOURCE, "remove a breakpoint", "no breakpoint is left for a step");
     t->temp = addr;
+    t->to_temp = true;
     if (!rsp_bp_at(t, addr)) {
         *b = (struct rsp_bp){ .addr = addr, .len = 2, .kind = BP_SOFT };
         int ret = rsp_bp_put(t, b, err);
@@ -289,9 +319,8 @@ static int step_branch(struct rsp_target *t, const struct sh4_flow *f, uint32_t 
     t->plan = RSP_STEP_SLOT;
     t->slot_next = pc + 4;
     t->after_slot = to;
-    if (!t->lifted && (t->lifted = rsp_bp_at(t, pc + 2)) && (ret = rsp_bp_lift(t, t->lifted, err)) < 0)
-        return ret;
-    return step_plain(t, pc + 2, err);
+    ret = lift(t, pc + 2, err);
+    return ret < 0 ? ret : step_plain(t, pc + 2, err);
 }
 
 static int begin_step(struct rsp_target *t, struct err *err)
@@ -305,9 +334,10 @@ static int begin_step(struct rsp_target *t, struct err *err)
         return ret;
     struct sh4_flow f = sh4_flow(insn, pc);
     bool branch = f.kind != SH4_FLOW_NONE && f.kind != SH4_FLOW_TRAPA && f.kind != SH4_FLOW_ILLEGAL;
-    t->plan = RSP_STEP;
-    t->lifted = rsp_bp_at(t, pc);
-    ret = t->lifted ? rsp_bp_lift(t, t->lifted, err) : 0;
+    t->plan = branch && f.slot && t->q.trusts_step ? RSP_STEP_UNIT : RSP_STEP;
+    ret = lift(t, pc, err);
+    if (ret == 0 && t->plan == RSP_STEP_UNIT)
+        ret = lift(t, pc + 2, err);
     if (ret < 0)
         return ret;
     return branch && !t->q.trusts_step ? step_branch(t, &f, pc, insn, err) : step_plain(t, pc, err);
@@ -364,7 +394,7 @@ static int listen(struct rsp_target *t, uint64_t max_ns, struct err *err)
     if (ret == -ERR_PROTOCOL) /* damaged, and not repeated: it was the stop, most likely */
         ret = rsp_try(&t->c, "?", HALT_NS, err);
     if (ret > 0)
-        return rsp_console(&t->c) ? 0 : stopped(t, err);
+        return repetition(t) || rsp_console(&t->c) ? 0 : stopped(t, err);
     if (ret == 0 && t->halt_wanted && t->probe->driver->stream->now_ns(t->probe) - t->halt_at_ns > HALT_NS)
         return no_halt(t, err);
     return ret;
