@@ -51,7 +51,7 @@ struct rsp_target {
     struct rsp_bp bp[RSP_BREAKPOINTS];
     size_t nbp;
     enum rsp_plan plan;
-    struct resume how;         /* RESUME_CONTINUE: goes on after the step off a breakpoint */
+    struct resume how;         /* as asked for */
     uint32_t step_from, slot_next, after_slot, temp; /* RSP_STEP_SLOT: behind the slot, and where the branch goes. RSP_STEP_TO: the breakpoint */
     bool temp_set, to_temp;    /* a breakpoint of ours is at temp; the step ends there */
     struct rsp_bp *lifted[2];  /* taken out for a step, put back at its end */

@@ -149,14 +149,13 @@ static int put_back(struct rsp_target *t, struct err *err)
 
 static int begin_step(struct rsp_target *t, struct err *err);
 static int step_plain(struct rsp_target *t, uint32_t pc, struct err *err);
-static int run(struct rsp_target *t, struct err *err);
 
 static bool in_range(const struct rsp_target *t)
 {
     return t->how.kind == RESUME_RANGE && t->stop.pc >= t->how.range_lo && t->stop.pc < t->how.range_hi;
 }
 
-/* A step is over: tell it, or take the next one, or go on. 1: it is a stop; 0: it goes on. */
+/* A step is over: tell it, or take the next one of a range. 1: it is a stop; 0: it goes on. */
 static int step_done(struct rsp_target *t, struct err *err)
 {
     bool plain = t->stop.reason == STOP_SIGNAL && (t->stop.signal == RSP_SIGTRAP || t->stop.signal == 0) && !t->halt_wanted;
@@ -175,11 +174,9 @@ static int step_done(struct rsp_target *t, struct err *err)
     if (ret < 0)
         return ret;
     bool met = plain && rsp_bp_at(t, (uint32_t)t->stop.pc);
-    if (plain && t->how.kind == RESUME_CONTINUE && !met)
-        return run(t, err);
     if (plain && !met && in_range(t))
         return begin_step(t, err);
-    name_stop(t, t->how.kind != RESUME_CONTINUE);
+    name_stop(t, true);
     return 1;
 }
 
@@ -236,8 +233,6 @@ static int start(struct rsp_target *t, const char *packet, struct err *err)
 
 static int run(struct rsp_target *t, struct err *err)
 {
-    t->plan = RSP_RUN;
-    t->how.kind = RESUME_CONTINUE;
     int ret = start(t, "c", err);
     return ret > 0 ? rsp_lost(t, stopped(t, err)) : ret;
 }
@@ -356,10 +351,14 @@ int rsp_resume(struct target *target, const struct resume *how, struct err *err)
     t->how = *how;
     t->has_stop = t->halt_wanted = false;
     t->plan = RSP_RUN;
-    if (how->kind != RESUME_CONTINUE || rsp_bp_at(t, t->reg[RSP_PC])) {
+    if (how->kind != RESUME_CONTINUE) {
         ret = begin_step(t, err);
         if (ret < 0 && t->state == TARGET_HALTED)
             put_back(t, NULL);
+    } else if (rsp_bp_at(t, t->reg[RSP_PC])) { /* stubs differ; here a breakpoint one stands on stops, as with every target */
+        t->stop = (struct target_stop){ .reason = STOP_SIGNAL, .signal = RSP_SIGTRAP, .pc = t->reg[RSP_PC] };
+        name_stop(t, false);
+        ret = 1;
     } else {
         ret = run(t, err);
     }
