@@ -44,8 +44,9 @@ int rsp_ask(struct rsp_client *c, const char *body, size_t n, struct err *err);
 /* rsp_try - once, with a deadline of its own, for questions a stub may never answer: 1 answered, 0 silence. */
 int rsp_try(struct rsp_client *c, const char *body, uint64_t max_ns, struct err *err);
 
-/* rsp_repeats - c->in.body is the last answer once more. */
+/* rsp_repeats - c->in.body is the last answer once more. rsp_remember: it is an answer, to be known when it comes again. */
 bool rsp_repeats(const struct rsp_client *c);
+void rsp_remember(struct rsp_client *c);
 
 /* rsp_interrupt - the byte 0x03, outside of any packet. */
 int rsp_interrupt(struct rsp_client *c, struct err *err);

@@ -79,6 +79,7 @@ int rsp_take_stop(struct rsp_target *t, struct err *err)
     uint32_t pc = 0;
     bool has_pc = false;
     uint8_t signal = 0;
+    rsp_remember(&t->c);
     if (body[0] == 'W' || body[0] == 'X')
         return program_ended(t);
     if ((body[0] != 'S' && body[0] != 'T') || !rsp_hex(body + 1, &signal, 1))
