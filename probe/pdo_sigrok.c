@@ -88,7 +88,7 @@ static void set_phase(struct sigrok_probe *p, enum sigrok_phase phase, int resul
     pthread_mutex_unlock(&p->lock);
 }
 
-/* libsigrok waits in a GLib loop; one of our own, so that two captures do not meet. */
+/* libsigrok waits in a GLib loop; one of its own, so that nobody else's is in it. */
 static void *capture(void *arg)
 {
     struct sigrok_probe *p = arg;

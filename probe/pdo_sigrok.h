@@ -1,7 +1,8 @@
 /* Logic analysers through libsigrok, private to pdo_sigrok*.c. Every libsigrok call is made from here.
  *
  * A probe opens a device and keeps it; a capture is a session of libsigrok's in a thread of its own, which turns samples into edges and puts
- * them into a bounded queue. */
+ * them into a bounded queue. libsigrok's drivers keep what they know of their devices per process: two probes open at once must be of two
+ * drivers of its. */
 #ifndef PROBE_PDO_SIGROK_H
 #define PROBE_PDO_SIGROK_H
 
