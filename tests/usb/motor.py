@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """The motor example (docs/examples/motor) on an S12Z board through a pod that stands behind a model: what its README says.
 
-usage, in the rig: motor.py PROBEPROF PROBE trace|sample|gdb|replug [USB_RIG]      PROBE as after --probe
+usage, in the rig: motor.py PROBEPROF PROBE trace|sample|gdb|unsecure|replug [USB_RIG]      PROBE as after --probe
 """
 import json
 import os
@@ -87,15 +87,23 @@ class Gdb:
     """As much of GDB's protocol as a look at a program needs."""
     def __init__(self, port):
         self.s = socket.create_connection(("127.0.0.1", port), timeout=60)
+        self.data = b""
 
     def answer(self):
-        data = b""
-        while not re.search(rb"#..$", data, re.S):
+        while not (m := re.match(rb"\+*\$([^#]*)#..", self.data, re.S)):
             piece = self.s.recv(4096)
             right(piece, "the bridge closed the connection")
-            data = (data + piece).lstrip(b"+")
+            self.data += piece
+        self.data = self.data[m.end():]
         self.s.sendall(b"+")
-        return data[1:-3].decode()
+        return m.group(1).decode()
+
+    def monitor(self, text):
+        answer, said = self.ask("qRcmd," + text.encode().hex()), ""
+        while answer.startswith("O") and answer != "OK":
+            said += bytes.fromhex(answer[1:]).decode()
+            answer = self.answer()
+        return said + (bytes.fromhex(answer).decode() if re.fullmatch("([0-9a-f]{2})+", answer) else answer)
 
     def ask(self, text):
         self.s.sendall(f"${text}#{sum(text.encode()) & 255:02x}".encode())
@@ -155,6 +163,21 @@ def gdb(program, probe):
         p.kill()
 
 
+def unsecure(program, probe):
+    p, lines = start(program, probe, "--gdb", "0", "--no-profile", "--conf", "off")
+    try:
+        g = Gdb(int(re.search(r":(\d+)", wait_for(lines, "target remote")).group(1)))
+        g.ask("!")
+        said = g.monitor("unsecure ERASE-EVERYTHING")
+        right("open and halted" in said, said)
+        right(g.ask("vAttach;1").startswith("T"), "it does not attach")
+        right(g.ask("mff8000,4") == "ffffffff", "flash is not erased")
+        p.send_signal(signal.SIGINT)
+        right(p.wait(timeout=DEADLINE_S) == 0, f"exit code {p.returncode}")
+    finally:
+        p.kill()
+
+
 def tell(rig, word):
     env = {k: v for k, v in os.environ.items() if k != "LD_PRELOAD"} # it is no client of the rig
     r = subprocess.run([rig, "--tell", os.environ["USB_RIG_CONTROL"], *word.split()], env=env, capture_output=True, text=True)
@@ -181,7 +204,7 @@ def replug(program, probe, rig):
 
 
 def main():
-    what = {"trace": trace, "sample": sample, "gdb": gdb, "replug": replug}[sys.argv[3]]
+    what = {"trace": trace, "sample": sample, "gdb": gdb, "unsecure": unsecure, "replug": replug}[sys.argv[3]]
     what(sys.argv[1], sys.argv[2], *sys.argv[4:])
 
 

@@ -26,6 +26,10 @@ endfunction()
 pp_motor_test(usbdm usbdm usbdm trace sample gdb)
 pp_motor_test(usbdm_v5 usbdm usbdm,v5,cdc trace)
 pp_motor_test(osbdm osbdm osbdm trace sample gdb)
+foreach(M usbdm osbdm)
+  pp_usb_test(motor_${M}_unsecure RIG --board sim:s12zvml128,secured ${M} COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/motor.py
+              $<TARGET_FILE:probeprof> ${M} unsecure)
+endforeach()
 function(pp_pod_says NAME TEXT BOARD MODEL)
   string(REGEX REPLACE ",.*" "" PROBE ${MODEL})
   pp_usb_says(pod_${NAME} 1 ${TEXT} RIG --board sim:s12zvml128${BOARD} ${MODEL} COMMAND $<TARGET_FILE:probeprof> --probe ${PROBE} --target s12zvml128 --gdb off
