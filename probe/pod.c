@@ -20,6 +20,7 @@ static const struct usb_interface *interface_of(const struct usb_info *dev, unsi
 {
     for (size_t i = 0; i < dev->nitfs; i++) {
         unsigned found = 0;
+        *max_packet = 0;
         for (size_t e = 0; e < dev->itf[i].neps; e++) {
             const struct usb_endpoint *ep = &dev->itf[i].ep[e];
             found |= ep->type == BULK && ep->address == EP_OUT ? 1u : ep->type == BULK && ep->address == EP_IN ? 2u : 0u;
