@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """The motor example (docs/examples/motor) on an S12Z board through a pod that stands behind a model: what its README says.
 
-usage, in the rig: motor.py PROBEPROF PROBE trace|sample|gdb|unsecure|replug [USB_RIG]      PROBE as after --probe
+usage, in the rig: motor.py PROBEPROF PROBE trace|sample|gdb|breaks|unsecure|replug [USB_RIG]      PROBE as after --probe
 """
 import json
 import os
@@ -140,9 +140,9 @@ def start(program, probe, *more):
     return p, lines_of(p.stderr)
 
 
-def gdb(program, probe):
+def gdb(program, probe, mode="--no-profile"):
     at = symbols(os.path.join(FOLDER, "motor.elf"))
-    p, lines = start(program, probe, "--gdb", "0", "--no-profile")
+    p, lines = start(program, probe, "--gdb", "0", mode)
     try:
         g = Gdb(int(re.search(r":(\d+)", wait_for(lines, "target remote")).group(1)))
         g.ask("?")
@@ -161,6 +161,11 @@ def gdb(program, probe):
         right(p.wait(timeout=DEADLINE_S) == 0, f"exit code {p.returncode}")
     finally:
         p.kill()
+
+
+def breaks(program, probe):
+    """Breakpoints while looks at the PC halt the program, too: none is taken for the other."""
+    gdb(program, probe, "--sample")
 
 
 def unsecure(program, probe):
@@ -204,7 +209,7 @@ def replug(program, probe, rig):
 
 
 def main():
-    what = {"trace": trace, "sample": sample, "gdb": gdb, "unsecure": unsecure, "replug": replug}[sys.argv[3]]
+    what = {"trace": trace, "sample": sample, "gdb": gdb, "breaks": breaks, "unsecure": unsecure, "replug": replug}[sys.argv[3]]
     what(sys.argv[1], sys.argv[2], *sys.argv[4:])
 
 
