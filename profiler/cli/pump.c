@@ -121,6 +121,8 @@ static size_t move_events(struct pump *p, struct target *t)
     int n = source_poll(p, t, batch, MIN(room, PUMP_BATCH), &err);
     if (n < 0) {
         set_why(p, &err);
+        if (p->phase == PUMP_DRAINING) /* it ends with this: what was still to come is lost */
+            push_gap(p, t);
         return 0;
     }
     if (n > 0)

@@ -228,6 +228,23 @@ static void pump__trace_fails__why_is_seen(void **state)
     drop(fx);
 }
 
+static void pump__last_events_cannot_be_fetched__a_gap_says_so(void **state)
+{
+    (void)state;
+    struct fixture *fx = make(5, 0, false);
+    struct event out[QUEUE];
+    pump_arm(&fx->pump, &fx->target.base, NULL);
+    pump_disarm(&fx->pump, &fx->target.base);
+    fx->target.fail_poll = -ERR_PROTOCOL;
+    for (int i = 0; i < 10 && pump_look(&fx->pump).phase != PUMP_ENDED; i++)
+        slice(fx);
+    assert_int_equal(pump_look(&fx->pump).phase, PUMP_ENDED);
+    assert_int_equal(event_queue_pop(fx->pump.queue, out, QUEUE), 1);
+    assert_int_equal(out[0].kind, EVENT_LOST);
+    assert_int_equal(out[0].cause, EVENT_CAUSE_LINK);
+    drop(fx);
+}
+
 static void pump__target_comes_back__is_armed_again_and_the_gap_is_an_event(void **state)
 {
     (void)state;
@@ -322,6 +339,7 @@ int main(void)
         cmocka_unit_test(pump__time_limit__counts_the_target_s_clock_from_the_start_point),
         cmocka_unit_test(pump__time_limit__armed_while_halted__counts_from_the_run),
         cmocka_unit_test(pump__trace_fails__why_is_seen),
+        cmocka_unit_test(pump__last_events_cannot_be_fetched__a_gap_says_so),
         cmocka_unit_test(pump__target_comes_back__is_armed_again_and_the_gap_is_an_event),
         cmocka_unit_test(pump__target_comes_back_without_its_program__is_not_traced_until_it_can_be),
         cmocka_unit_test(pump__time_limit_while_the_target_is_away__ends_with_why),
