@@ -559,7 +559,12 @@ int s12z_poll(struct target *target, uint64_t max_ns, struct target_stop *stop, 
     }
     if (t->state != TARGET_RUNNING)
         return t->state == TARGET_GONE ? err_set(err, ERR_NO_TARGET, "check power and cable; it is being looked for", "the target is gone") : 0;
-    return s12z_lost(t, poll_running(t, max_ns, stop, err));
+    int ret = poll_running(t, max_ns, stop, err);
+    if (ret < 0 && t->state == TARGET_HALTED) { /* nobody polls a halted target: its program would stand for good, untold */
+        t->state = TARGET_GONE;
+        t->link_up = false;
+    }
+    return s12z_lost(t, ret);
 }
 
 int s12z_sample_pc(struct target *target, uint64_t *pc, struct err *err)

@@ -238,6 +238,8 @@ static int read_lines(struct s12z_trace *tr, struct err *err)
     look_at_vectors(tr);
     bool words;
     ret = fetch_lines(t, raw, n, &words, err);
+    if (ret < 0) /* nobody reads them again */
+        s12z_events_gap(tr->events, n, 0, EVENT_CAUSE_LINK, NULL);
     for (uint32_t k = 0; ret == 0 && k < n; k++) {
         uint64_t line = words ? s12z_line_from_dbgtb(raw + k * LINE_BYTES) : s12z_line_from_command(raw + k * LINE_BYTES);
         struct s12z_line l;
