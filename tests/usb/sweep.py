@@ -46,7 +46,7 @@ def motor_wrong(profile):
 RUNS = {
     "tutorial": ("docs/examples/profexam", ["--target", "sh7750", "--private", "--start", "main+8", "--stop", "0x0C010030", "--passes", "1"],
                  tutorial_wrong),
-    "motor": ("docs/examples/motor", ["--target", "s12zvml128", "--duration", "0.2s"], motor_wrong),
+    "motor": ("docs/examples/motor", ["--target", "s12zvml128", "--for", "2s"], motor_wrong),
 }
 
 
