@@ -212,7 +212,7 @@ static int look_clock(struct doctor *d, char *detail, size_t cap, struct err *er
     struct link_speed s;
     uint32_t got = 0;
     if (d->unpowered || !j) {
-        snprintf(detail, cap, j ? "looked at below, without power" : "the part sets it");
+        snprintf(detail, cap, "%s", j ? "looked at below, without power" : d->probe->driver->stream ? "baud= in --probe, of a serial port" : "the part sets it");
         return 1;
     }
     if (!d->set->speed_auto && !d->set->speed_hz) {
@@ -255,7 +255,7 @@ static int look_wire(struct doctor *d, char *detail, size_t cap, struct err *err
 {
     const struct probe_driver *drv = d->probe->driver;
     if (!drv->jtag && !drv->bdc) {
-        snprintf(detail, cap, "neither JTAG nor BDC");
+        snprintf(detail, cap, drv->stream ? "bytes: what answers them is looked at next" : "neither JTAG nor BDC");
         return 1;
     }
     return drv->jtag ? look_jtag(d, detail, cap, err) : look_bdc(d, detail, cap, err);

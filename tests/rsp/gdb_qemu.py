@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""gdb-multiarch through probeprof through qemu-system-sh4's stub; --sample of the tutorial program in QEMU; the sentence about function trace.
+"""gdb-multiarch through probeprof through qemu-system-sh4's stub; --sample of the tutorial program in QEMU, also over QEMU's
+death and return; the sentence about function trace.
 
 usage: gdb_qemu.py PROBEPROF     exit 0 passed, 1 a failure, 77 qemu-system-sh4 or gdb-multiarch is missing
 """
@@ -104,11 +105,44 @@ def sample(probeprof, folder):
         wrong.append("sample: " + r.stdout)
     qemu.kill()
     qemu.wait()
+    os.unlink(stub)
     for w in wrong:
         print("FAILED:", w)
     if not wrong:
         print(f"ok: sampled, GetLastNode {m.group(2)} % of {m.group(1)} looks")
     return wrong
+
+
+def restart(probeprof, folder):
+    """QEMU is killed in mid-profile and started anew: the program is loaded again, the gap is marked."""
+    stub = os.path.join(folder, "stub")
+    qemu = start_qemu(stub)
+    args = [probeprof, "--probe", f"rsp:{stub}", "--target", "sh7750", "--elf", PROFEXAM, "--load", "--gdb", os.path.join(folder, "gdb"), "--sample",
+            "--rate", "300"]
+    bridge = subprocess.Popen(args, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=folder)
+    said = ""
+    for wanted in ("profiling", "does not answer", "is back"):
+        while wanted not in said:
+            line = bridge.stderr.readline()
+            if not line:
+                return [f"restart: it ended without '{wanted}': " + said]
+            said += line
+        if wanted == "profiling":
+            time.sleep(0.5)
+            qemu.kill()
+            qemu.wait()
+            os.unlink(stub)
+        elif wanted == "does not answer":
+            qemu = start_qemu(stub)
+    time.sleep(0.5)
+    bridge.send_signal(signal.SIGINT)
+    out, err = bridge.communicate(timeout=DEADLINE)
+    qemu.kill()
+    qemu.wait()
+    if bridge.returncode != 0 or "loaded again" not in said or "GetLastNode" not in out or "away once" not in out:
+        return ["restart: " + said + err + out]
+    print("ok: QEMU restarted in mid-profile")
+    return []
 
 
 def main():
@@ -117,7 +151,7 @@ def main():
             print(f"skipped: no {tool}")
             return 77
     with tempfile.TemporaryDirectory(prefix="pp-rsp-") as folder:
-        return 1 if gdb_cases(sys.argv[1], folder) + sample(sys.argv[1], folder) else 0
+        return 1 if gdb_cases(sys.argv[1], folder) + sample(sys.argv[1], folder) + restart(sys.argv[1], folder) else 0
 
 
 sys.exit(main())
