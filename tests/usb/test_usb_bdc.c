@@ -160,8 +160,8 @@ static int standard_run(struct fixture *fx, struct err *err)
 {
     int ret = attach(fx, err);
     if (ret == 0)
-        ret = memory(fx, 7, 2, 120, err);
-    return ret == 0 ? registers(fx, 8, 4, err) : ret;
+        ret = memory(fx, 3, 1, 120, err); /* 112 bytes: more than a packet */
+    return ret == 0 ? registers(fx, 8, 2, err) : ret;
 }
 
 static int setup(void **state)
