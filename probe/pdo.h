@@ -33,7 +33,7 @@ struct pdo_ops {
     uint64_t (*sample_hz)(struct probe *p);
     /* The tick up to which read() has given every edge: later ones may still be on their way. UINT64_MAX: nothing more will come. */
     uint64_t (*seen)(struct probe *p);
-    /* Waits until what was on the pins when it was called can be read; a second at most, then -ERR_TIMEOUT. */
+    /* Waits until what was on the pins when it was called can be read; some seconds at most, then -ERR_USB. */
     int (*catch_up)(struct probe *p, struct err *err);
 };
 

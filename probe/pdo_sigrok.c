@@ -224,7 +224,7 @@ static int catch_up(struct probe *probe, struct err *err)
     while (p->phase == SIGROK_STREAMING && p->tick < enough && !late)
         late = pthread_cond_timedwait(&p->changed, &p->lock, &until);
     pthread_mutex_unlock(&p->lock);
-    return late ? err_set(err, ERR_TIMEOUT, "look at its cable", "%s: no more samples come", p->probe.name) : 0;
+    return late ? err_set(err, ERR_USB, "look at its cable", "%s: no more samples come", p->probe.name) : 0;
 }
 
 const struct pdo_ops sigrok_pdo = { .start = start, .read = take, .stop = stop, .sample_hz = sample_hz, .seen = seen, .catch_up = catch_up };

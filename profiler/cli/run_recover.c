@@ -181,7 +181,8 @@ void run_tell_link(struct run *r)
     if (unheard.code != ERR_OK)
         run_note(r, "GDB's %s failed: %s%s%s%s", what, unheard.what, *unheard.hint ? " (" : "", unheard.hint, *unheard.hint ? ")" : "");
     if (v.gone != r->link.told_gone)
-        run_note(r, "the board does not answer: %s; trying again (%s)", v.why.what, *v.why.hint ? v.why.hint : "Ctrl-C ends it");
+        run_note(r, "%s: %s; trying again (%s)", r->pdo && strstr(v.why.what, r->pdo->name) ? "no capture" : "the board does not answer", v.why.what,
+                 *v.why.hint ? v.why.hint : "Ctrl-C ends it");
     if (v.back != r->link.told_back)
         tell_back(r, &v);
     r->link.told_gone = v.gone;

@@ -635,6 +635,18 @@ static int trace_poll(struct target *target, struct event *out, size_t cap, uint
     return (int)s12z_events_take(tr->events, out, cap);
 }
 
+/* An analyser that fails just as the profile ends: what it had still to tell is a gap, and the board is well. */
+static int last_session_over(struct s12z_trace *tr, uint8_t efr, struct err *err)
+{
+    struct err why = { .code = ERR_OK };
+    int ret = session_over(tr, efr, &why);
+    if (ret == -ERR_USB && tr->pdo && tr->capture != tr->t->probe)
+        return s12z_events_gap(tr->events, 1, 0, EVENT_CAUSE_LINK, err);
+    if (ret < 0 && err)
+        *err = why;
+    return ret;
+}
+
 static int trace_disarm(struct target *target, struct err *err)
 {
     struct s12z_target *t = s12z_of(target);
@@ -647,7 +659,7 @@ static int trace_disarm(struct target *target, struct err *err)
     if (tr->session && t->armed) {
         ret = s12z_dbg_disarm(t, &efr, err);
         if (ret == 0)
-            ret = session_over(tr, efr, err);
+            ret = last_session_over(tr, efr, err);
         if (ret == 0)
             ret = run_on(t, err);
     }

@@ -227,6 +227,12 @@ class Analysers(Captured):
         self.assertEqual(r.returncode, 0, r.stderr)
         self.assertEqual(hits(json.loads(r.stdout)), {})
 
+    def test_a_capture_that_ends_is_begun_again_and_the_gap_told(self):
+        r = self.live("sigrok:demo,pdo=D0,pdoclk=D1,rate=100M,pattern=all-low,limit_samples=3000000", "--for", "300ms")
+        self.assertEqual(r.returncode, 0, r.stderr)
+        self.assertIn("no capture: sigrok:demo: the capture ended by itself after 0.03 s", r.stderr)
+        self.assertIn("the gap is marked in the profile", r.stderr)
+
     def test_what_is_wrong_is_said(self):
         for pdo, what in (("sigrok:demo,pdo=X,rate=100M", "no channel 'PDOCLK'; it has D0, D1"), ("sigrok:dmo", "no driver 'dmo'"),
                           ("sigrok:demo,pdo=D0,pdoclk=D1,rate=20M", "samples a bit 0.8 times, 4 are needed: the bus clock is 50 MHz")):
