@@ -7,11 +7,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "probe/adapter.h"
 #include "probe/base/options.h"
 #include "probe/base/util.h"
+#include "probe/host_time.h"
 #include "probe/probe.h"
 
 enum {
@@ -49,14 +49,6 @@ static int batch_lost(struct dap *d, struct err *err)
     return err_prefix(err, -ERR_USB, d->probe.name);
 }
 
-static uint64_t dap_now_ns(struct probe *p)
-{
-    struct timespec t;
-    (void)p;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
-}
-
 /* The protocol does not tell the clock a probe really uses; a batch that takes long enough shows what comes of it. */
 static void note_rate(struct dap *d, uint64_t clocks, uint64_t ns)
 {
@@ -70,10 +62,10 @@ static int dap_execute(struct probe *p, const struct jtag_op *ops, size_t n, str
     int ret = ready(d, err);
     if (ret < 0)
         return ret;
-    uint64_t clocks = d->stream.tck_clocks, begin = dap_now_ns(p);
+    uint64_t clocks = d->stream.tck_clocks, begin = host_ns();
     ret = jtag_stream_run(&d->stream, ops, n, err);
     if (ret == 0)
-        note_rate(d, d->stream.tck_clocks - clocks, dap_now_ns(p) - begin);
+        note_rate(d, d->stream.tck_clocks - clocks, host_ns() - begin);
     return ret < 0 && ret != -ERR_USAGE ? batch_lost(d, err) : ret;
 }
 
@@ -110,16 +102,6 @@ static int dap_op_set_clock(struct probe *p, uint32_t hz, uint32_t *got_hz, stru
     if (ret == 0 && got_hz)
         *got_hz = hz; /* the most it will be: the protocol does not tell the real one */
     return ret;
-}
-
-static int dap_wait(struct probe *p, uint64_t ns, struct err *err)
-{
-    struct timespec t = { .tv_sec = (time_t)(ns / 1000000000), .tv_nsec = (long)(ns % 1000000000) };
-    (void)p;
-    (void)err;
-    while (clock_nanosleep(CLOCK_MONOTONIC, 0, &t, &t) != 0)
-        continue;
-    return 0;
 }
 
 static size_t dap_batch_bits(struct probe *p)
@@ -313,8 +295,8 @@ static const struct jtag_ops dap_jtag = {
     .set_pins = dap_op_set_pins,
     .get_pins = dap_op_get_pins,
     .set_clock = dap_op_set_clock,
-    .wait = dap_wait,
-    .now_ns = dap_now_ns,
+    .wait = host_wait,
+    .now_ns = host_now_ns,
     .batch_bits = dap_batch_bits,
     .stats = dap_stats,
 };

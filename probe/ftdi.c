@@ -4,10 +4,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "probe/base/options.h"
 #include "probe/base/util.h"
+#include "probe/host_time.h"
 #include "probe/jtag.h"
 
 enum { DEFAULT_HZ = 4000000, BATCH_BITS = 32768, PIN_FIRST = 4, PIN_END = 16, GET_LOW = 0x81, GET_HIGH = 0x83 };
@@ -99,24 +99,6 @@ static int ftdi_op_set_clock(struct probe *p, uint32_t hz, uint32_t *got_hz, str
     if (got_hz)
         *got_hz = f->got_hz;
     return 0;
-}
-
-static int ftdi_op_wait(struct probe *p, uint64_t ns, struct err *err)
-{
-    struct timespec t = { .tv_sec = (time_t)(ns / 1000000000), .tv_nsec = (long)(ns % 1000000000) };
-    (void)p;
-    (void)err;
-    while (clock_nanosleep(CLOCK_MONOTONIC, 0, &t, &t) != 0)
-        continue;
-    return 0;
-}
-
-static uint64_t ftdi_op_now_ns(struct probe *p)
-{
-    struct timespec t;
-    (void)p;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
 }
 
 static size_t ftdi_op_batch_bits(struct probe *p)
@@ -335,8 +317,8 @@ static const struct jtag_ops ftdi_jtag = {
     .set_pins = ftdi_op_set_pins,
     .get_pins = ftdi_op_get_pins,
     .set_clock = ftdi_op_set_clock,
-    .wait = ftdi_op_wait,
-    .now_ns = ftdi_op_now_ns,
+    .wait = host_wait,
+    .now_ns = host_now_ns,
     .batch_bits = ftdi_op_batch_bits,
     .stats = ftdi_op_stats,
 };

@@ -7,10 +7,10 @@
 #include <ftdi.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
 #include "probe/base/util.h"
 #include "probe/ftdi.h"
+#include "probe/host_time.h"
 #include "probe/usb_private.h"
 
 enum {
@@ -24,13 +24,6 @@ enum {
 enum { TOKEN_A = 0xAA, TOKEN_B = 0xAB, CMD_LOW = 0x80, CMD_HIGH = 0x82, CMD_LOOP = 0x84, CMD_NO_LOOP = 0x85, CMD_DIVISOR = 0x86,
        CMD_60MHZ = 0x8A, CMD_12MHZ = 0x8B, CMD_TWO_PHASE = 0x8D, CMD_ADAPTIVE = 0x96, CMD_NOT_ADAPTIVE = 0x97, CMD_SHIFT_BOTH = 0x39 };
 enum { PIN_TMS = 0x08 };
-
-static uint64_t now_ms(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
-}
 
 /* ---- in flight ---- */
 
@@ -113,9 +106,9 @@ static int receive(struct ftdi *f, struct err *err)
     unsigned slot = f->first;
     struct ftdi_batch *b = &f->batch[slot];
     uint32_t hz = f->adaptive ? MIN(f->got_hz, ADAPTIVE_HZ) : f->got_hz; /* the target may return TCK slower than asked */
-    uint64_t end = now_ms() + BATCH_MS + b->m.clocks * 2000 / MAX(hz, 1);
+    uint64_t end = host_ms() + BATCH_MS + b->m.clocks * 2000 / MAX(hz, 1);
     while (b->got < b->m.nin) {
-        uint64_t now = now_ms();
+        uint64_t now = host_ms();
         if (now >= end)
             return late(f, err);
         int ret = collect(f, (unsigned)(end - now), err);

@@ -9,16 +9,15 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "probe/base/options.h"
+#include "probe/host_time.h"
 #include "probe/jlink.h"
 
 enum {
     DEFAULT_HZ = 4000000,
     POWER_MV = 800           /* as link_power() */
 };
-#define NS_PER_S UINT64_C(1000000000)
 
 static struct jlink *self(struct probe *p) { return CONTAINER_OF(p, struct jlink, probe); }
 
@@ -97,24 +96,6 @@ static int jlink_set_clock(struct probe *p, uint32_t hz, uint32_t *got_hz, struc
         return jlink_recovered(j, ret, err);
     if (got_hz)
         *got_hz = j->tck_hz;
-    return 0;
-}
-
-static uint64_t jlink_now_ns(struct probe *p)
-{
-    struct timespec t;
-    (void)p;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (uint64_t)t.tv_sec * NS_PER_S + (uint64_t)t.tv_nsec;
-}
-
-static int jlink_wait(struct probe *p, uint64_t ns, struct err *err)
-{
-    struct timespec t = { .tv_sec = (time_t)(ns / NS_PER_S), .tv_nsec = (long)(ns % NS_PER_S) };
-    (void)p;
-    (void)err;
-    while (nanosleep(&t, &t) < 0)
-        ;
     return 0;
 }
 
@@ -265,8 +246,8 @@ static const struct jtag_ops jlink_jtag = {
     .set_pins = jlink_set_pins,
     .get_pins = jlink_get_pins,
     .set_clock = jlink_set_clock,
-    .wait = jlink_wait,
-    .now_ns = jlink_now_ns,
+    .wait = host_wait,
+    .now_ns = host_now_ns,
     .batch_bits = jlink_batch,
     .voltage = jlink_voltage,
     .stats = jlink_stats,

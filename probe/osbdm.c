@@ -11,6 +11,7 @@
 #include "probe/base/bytes.h"
 #include "probe/base/log.h"
 #include "probe/base/util.h"
+#include "probe/host_time.h"
 #include "probe/pod.h"
 
 enum { PACKET = 64, HEAD = 4, MAX_PAIRS = (PACKET - HEAD) / 2, DRAIN_MS = 20, DRAIN_READS = 16, CORE_S12Z = 9, VERSION_BYTES = 12, STATUS_BYTES = 12 };
@@ -162,7 +163,7 @@ static int add_op(struct osbdm *o, const struct bdc_op *op, const struct bdc_op 
         return ret < 0 ? ret : add(o, op->opcode, op->addr, op->tx, op->rx, err);
     case BDC_PAUSE:
         ret = flush(o, err);
-        return ret < 0 ? ret : pod_wait(&o->pod.probe, op->len * UINT64_C(1000000000) / MAX(o->pod.hz, 1000u), err);
+        return ret < 0 ? ret : host_wait(&o->pod.probe, op->len * UINT64_C(1000000000) / MAX(o->pod.hz, 1000u), err);
     default: return add_block(o, op, err);
     }
 }
@@ -233,7 +234,7 @@ static int osbdm_execute(struct probe *probe, struct bdc_op *ops, size_t n, bool
     int ret = run(o, ops, n, err);
     if (ret < 0)
         return pod_recovered(&o->pod, ret, err);
-    uint64_t now = pod_now_ns(probe);
+    uint64_t now = host_now_ns(probe);
     for (size_t k = 0; k < n; k++) {
         ops[k].outcome = BDC_OK;
         ops[k].at_ns = now;
@@ -407,8 +408,8 @@ static const struct bdc_ops osbdm_bdc = {
     .can = osbdm_can,
     .set_pins = osbdm_set_pins,
     .get_pins = osbdm_get_pins,
-    .wait = pod_wait,
-    .now_ns = pod_now_ns,
+    .wait = host_wait,
+    .now_ns = host_now_ns,
     .stats = pod_stats,
 };
 

@@ -10,6 +10,7 @@
 
 #include "probe/base/log.h"
 #include "probe/base/util.h"
+#include "probe/host_time.h"
 
 #define NS 1000000000u
 enum { START_S = 10, STOP_S = 5, CATCH_UP_S = 2 }; /* some devices are loaded with firmware as they start */
@@ -17,13 +18,6 @@ enum { START_S = 10, STOP_S = 5, CATCH_UP_S = 2 }; /* some devices are loaded wi
 #define MOST_WAIT_NS 500000000u
 
 static struct sigrok_probe *self(struct probe *p) { return (struct sigrok_probe *)p; }
-
-static uint64_t now_ns(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (uint64_t)t.tv_sec * NS + (uint64_t)t.tv_nsec;
-}
 
 static struct timespec in_seconds(int clock, int s)
 {
@@ -51,7 +45,7 @@ static void take_samples(struct sigrok_probe *p, const uint8_t *bytes, size_t n)
         if (edges)
             put(p, edges);
     }
-    uint64_t now = now_ns();
+    uint64_t now = host_ns();
     pthread_mutex_lock(&p->lock);
     p->tick = p->samples.tick;
     p->gap_ns = p->packet_ns ? MAX(p->gap_ns, now - p->packet_ns) : 0;

@@ -2,14 +2,13 @@
 
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
 #include "probe/base/log.h"
 #include "probe/base/options.h"
 #include "probe/base/util.h"
+#include "probe/host_time.h"
 
 enum { EP_OUT = 0x01, EP_IN = 0x82, BULK = 2, SLOT_IN = 0, TIMEOUT_MS = 1000, TURNAROUND = 48 };
-#define NS_PER_S UINT64_C(1000000000)
 
 static struct pod *self(struct probe *p) { return CONTAINER_OF(p, struct pod, probe); }
 
@@ -165,23 +164,6 @@ int pod_post(struct pod *p, uint8_t *buf, size_t len, struct err *err) { return 
 int pod_fetch(struct pod *p, unsigned timeout_ms, struct err *err) { return usb_wait(p->usb, SLOT_IN, timeout_ms, err); }
 
 /* ---- bdc.h ---- */
-
-int pod_wait(struct probe *p, uint64_t ns, struct err *err)
-{
-    struct timespec t = { .tv_sec = (time_t)(ns / NS_PER_S), .tv_nsec = (long)(ns % NS_PER_S) };
-    (void)p, (void)err;
-    while (nanosleep(&t, &t) < 0)
-        ;
-    return 0;
-}
-
-uint64_t pod_now_ns(struct probe *p)
-{
-    struct timespec t;
-    (void)p;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (uint64_t)t.tv_sec * NS_PER_S + (uint64_t)t.tv_nsec;
-}
 
 void pod_stats(struct probe *probe, uint64_t *cycles, uint64_t *transfers, uint64_t *bytes)
 {

@@ -46,9 +46,7 @@ int pod_fetch(struct pod *p, unsigned timeout_ms, struct err *err);
 int pod_recovered(struct pod *p, int ret, struct err *err);
 int pod_lost(struct pod *p, struct err *err); /* -ERR_USB */
 
-/* Members of struct bdc_ops. */
-int pod_wait(struct probe *p, uint64_t ns, struct err *err);
-uint64_t pod_now_ns(struct probe *p);
+/* Member of struct bdc_ops. */
 void pod_stats(struct probe *p, uint64_t *cycles, uint64_t *transfers, uint64_t *bytes);
 
 /* pod_command_cycles - BDC cycles of one command with turnarounds of 48 cycles. */

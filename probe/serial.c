@@ -7,6 +7,7 @@
 
 #include "probe/base/options.h"
 #include "probe/base/util.h"
+#include "probe/host_time.h"
 #include "probe/probe.h"
 #include "probe/stream_fd.h"
 #include "probe/tcp.h"
@@ -224,12 +225,6 @@ static int set_baud(struct probe *p, uint32_t baud, uint32_t *got, struct err *e
     return ret;
 }
 
-static uint64_t now_ns(struct probe *p)
-{
-    (void)p;
-    return stream_clock_ns();
-}
-
 static void stats(struct probe *p, uint64_t *sent, uint64_t *received, uint64_t *transfers)
 {
     const struct stream_fd *f = &stream_of(p)->fd;
@@ -242,7 +237,7 @@ static void stats(struct probe *p, uint64_t *sent, uint64_t *received, uint64_t 
 }
 
 static const struct stream_ops ops = {
-    .traits = traits, .read = read_stream, .write = write_stream, .flush = flush_stream, .set_baud = set_baud, .now_ns = now_ns, .stats = stats,
+    .traits = traits, .read = read_stream, .write = write_stream, .flush = flush_stream, .set_baud = set_baud, .now_ns = host_now_ns, .stats = stats,
 };
 
 const struct probe_driver serial_driver = {

@@ -8,15 +8,9 @@
 #include <unistd.h>
 
 #include "probe/base/util.h"
+#include "probe/host_time.h"
 
 enum { FLUSH_READS = 256, FLUSH_BYTES = 4096 };
-
-uint64_t stream_clock_ns(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
 
 void stream_fd_close(struct stream_fd *s)
 {
@@ -38,7 +32,7 @@ static int ready(struct stream_fd *s, const char *name, short events, uint64_t u
 {
     struct pollfd p = { .fd = s->fd, .events = events };
     for (;;) {
-        uint64_t now = stream_clock_ns(), left = until > now ? until - now : 0;
+        uint64_t now = host_ns(), left = until > now ? until - now : 0;
         const struct timespec t = { .tv_sec = (time_t)(left / 1000000000u), .tv_nsec = (long)(left % 1000000000u) };
         int n = ppoll(&p, 1, &t, NULL);
         if (n >= 0)
@@ -53,7 +47,7 @@ static bool is_nothing(ssize_t n) { return n < 0 && (errno == EAGAIN || errno ==
 
 static uint64_t deadline(uint64_t max_ns)
 {
-    uint64_t now = stream_clock_ns();
+    uint64_t now = host_ns();
     return max_ns > UINT64_MAX - now ? UINT64_MAX : now + max_ns;
 }
 

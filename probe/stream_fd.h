@@ -18,6 +18,5 @@ int stream_fd_write(struct stream_fd *s, const char *name, const uint8_t *buf, s
 /* Reads and drops until nothing is there, at most 1 MB: a far end that never stops is not waited for. */
 int stream_fd_flush(struct stream_fd *s, const char *name, struct err *err);
 void stream_fd_close(struct stream_fd *s);
-uint64_t stream_clock_ns(void);
 
 #endif

@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "probe/base/util.h"
+#include "probe/host_time.h"
 #include "probe/stream_fd.h"
 
 enum { IDLE_S = 10, BETWEEN_S = 5, PROBES = 3, LOST_MS = 25000 };
@@ -53,7 +54,7 @@ static int settle(int fd, uint64_t until)
     int error = 0, n;
     socklen_t len = sizeof error;
     do {
-        uint64_t now = stream_clock_ns(), left = until > now ? until - now : 0;
+        uint64_t now = host_ns(), left = until > now ? until - now : 0;
         n = ppoll(&p, 1, &(struct timespec){ .tv_sec = (time_t)(left / 1000000000u), .tv_nsec = (long)(left % 1000000000u) }, NULL);
     } while (n < 0 && errno == EINTR);
     if (n < 0)
@@ -92,14 +93,14 @@ int tcp_connect(const char *host, const char *port, uint64_t max_ns, struct err 
 {
     const struct addrinfo wanted = { .ai_socktype = SOCK_STREAM };
     struct addrinfo *all = NULL;
-    uint64_t until = stream_clock_ns() + max_ns;
+    uint64_t until = host_ns() + max_ns;
     int fd = -ECONNREFUSED, left = 0, gai = getaddrinfo(host, port, &wanted, &all);
     if (gai)
         return err_set(err, ERR_NOT_FOUND, "an address as a number works without name service", "%s:%s: %s", host, port, gai_strerror(gai));
     for (struct addrinfo *a = all; a; a = a->ai_next)
         left++;
     for (struct addrinfo *a = all; a && fd < 0; a = a->ai_next, left--) { /* each its share: a silent one does not cost the others theirs */
-        uint64_t now = stream_clock_ns();
+        uint64_t now = host_ns();
         fd = now < until ? try_address(a, now + (until - now) / (uint64_t)left) : -ETIMEDOUT;
     }
     freeaddrinfo(all);

@@ -14,6 +14,7 @@
 
 #include "probe/base/util.h"
 #include "probe/holder.h"
+#include "probe/host_time.h"
 #include "probe/stream_fd.h"
 
 enum { RATE_PERCENT = 3, DRAIN_NS = 1000 * 1000 * 1000, FIFO_BITS = 10 * 64, STEP_NS = 1000 * 1000 };
@@ -44,9 +45,9 @@ static void nap(long ns) { nanosleep(&(struct timespec){ .tv_nsec = ns }, NULL);
 /* What was written has left: the driver's buffer is empty, and the UART's FIFO has had its time. */
 static void drain(int fd, uint32_t baud)
 {
-    uint64_t until = stream_clock_ns() + DRAIN_NS;
+    uint64_t until = host_ns() + DRAIN_NS;
     int left = 0;
-    while (ioctl(fd, TIOCOUTQ, &left) == 0 && left > 0 && stream_clock_ns() < until)
+    while (ioctl(fd, TIOCOUTQ, &left) == 0 && left > 0 && host_ns() < until)
         nap(STEP_NS);
     nap(baud ? (long)MIN((uint64_t)FIFO_BITS * 1000000000u / baud, (uint64_t)DRAIN_NS - 1) : 0);
 }

@@ -11,6 +11,7 @@
 
 #include "probe/base/bytes.h"
 #include "probe/base/util.h"
+#include "probe/host_time.h"
 #include "probe/usb_private.h"
 
 enum {
@@ -41,13 +42,6 @@ struct usb {
     uint64_t next_seq, transfers, bytes;
     struct slot slot[ALL_SLOTS];
 };
-
-static uint64_t now_ms(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
-}
 
 /* ---- results ---- */
 
@@ -173,7 +167,7 @@ void usb_close(struct usb *u)
 static int handle(struct usb *u, int *done, uint64_t deadline_ms)
 {
     for (bool looked = false; !*done; looked = true) {
-        uint64_t now = now_ms(), left = now < deadline_ms ? deadline_ms - now : 0;
+        uint64_t now = host_ms(), left = now < deadline_ms ? deadline_ms - now : 0;
         if (!left && looked)
             return 0;
         struct timeval tv = { .tv_sec = (time_t)(left / 1000), .tv_usec = (suseconds_t)(left % 1000 * 1000) };
@@ -190,7 +184,7 @@ static void cancel(struct usb *u, struct slot *s)
 {
     if (!s->done && !u->stuck) {
         libusb_cancel_transfer(s->transfer); /* fails if it is ending by itself: its callback comes all the same */
-        handle(u, &s->done, now_ms() + REAP_MS);
+        handle(u, &s->done, host_ms() + REAP_MS);
         u->stuck = !s->done;
     }
 }
@@ -270,7 +264,7 @@ static int wait_slot(struct usb *u, unsigned slot, unsigned timeout_ms, struct e
     struct slot *s = &u->slot[slot];
     if (!s->busy)
         return err_set(err, ERR_STATE, "", "USB %s: nothing is in flight in slot %u", u->dev.bus_path, slot);
-    int rc = u->stuck ? 0 : handle(u, &s->done, now_ms() + timeout_ms);
+    int rc = u->stuck ? 0 : handle(u, &s->done, host_ms() + timeout_ms);
     cancel(u, s);
     s->busy = false;
     if (!s->done)

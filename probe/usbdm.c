@@ -11,6 +11,7 @@
 #include "probe/base/bytes.h"
 #include "probe/base/log.h"
 #include "probe/base/util.h"
+#include "probe/host_time.h"
 #include "probe/pod.h"
 
 enum { MOST = 254, FIRST_PART = 62, READ_BYTES = 320, DRAIN_MS = 20, DRAIN_READS = 16, STALE_MS = 100, VERSION_BYTES = 10, HEAD = 8 };
@@ -74,7 +75,7 @@ static int answer(struct usbdm *u, struct err *err)
             return n;
         if (waited > BUSY_LIMIT_MS)
             return err_set(err, ERR_TIMEOUT, "unplug the pod if this stays", "the pod has been busy for %u ms", waited);
-        pod_wait(&u->pod.probe, pause * UINT64_C(1000000), err);
+        host_wait(&u->pod.probe, pause * UINT64_C(1000000), err);
         waited += pause;
         pause = MIN(2 * pause, (unsigned)BUSY_MOST_MS);
         if ((n = pod_post(&u->pod, u->in, sizeof u->in, err)) < 0)
@@ -300,7 +301,7 @@ static int one(struct usbdm *u, const struct bdc_op *op, struct err *err)
     if (op->kind == BDC_READ || op->kind == BDC_WRITE)
         return block(u, op, err);
     if (op->kind == BDC_PAUSE)
-        return pod_wait(&u->pod.probe, op->len * UINT64_C(1000000000) / MAX(u->pod.hz, 1000u), err);
+        return host_wait(&u->pod.probe, op->len * UINT64_C(1000000000) / MAX(u->pod.hz, 1000u), err);
     count(u, op->opcode, 1);
     if (is_register(op->opcode))
         return registers(u, op, err);
@@ -351,7 +352,7 @@ static int usbdm_execute(struct probe *p, struct bdc_op *ops, size_t n, bool sto
         if (ret != RC_OK && !silent)
             return err_prefix(err, describe((unsigned)ret, u->out[1] & (uint8_t)~mask_of(u), err), p->name);
         ops[k].outcome = silent ? BDC_NO_ACK : BDC_OK;
-        ops[k].at_ns = pod_now_ns(p);
+        ops[k].at_ns = host_now_ns(p);
         if (silent)
             return (int)k + 1;
     }
@@ -548,8 +549,8 @@ static const struct bdc_ops usbdm_bdc = {
     .can = usbdm_can,
     .set_pins = usbdm_set_pins,
     .get_pins = usbdm_get_pins,
-    .wait = pod_wait,
-    .now_ns = pod_now_ns,
+    .wait = host_wait,
+    .now_ns = host_now_ns,
     .stats = pod_stats,
 };
 
