@@ -1,7 +1,6 @@
 /* The FTDI driver against the chip's model, with real libusb and libftdi1. Run inside usb_rig:
  *   --control SOCKET --board sim:sh7750 --chain idcode=0x4ba00477,ir=4 MODEL
  * usage: test_ftdi PROBE [faults]   as after --probe, with all four pins wired */
-#include <dirent.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -16,7 +15,7 @@
 #include "probe/base/bytes.h"
 #include "probe/base/util.h"
 #include "probe/probe.h"
-#include "tests/usb/rig_tell.h"
+#include "tests/usb/rig_test.h"
 
 enum { IDCODE = 0x4ba00477, TAPS = 2, IR_BITS = 20, MOST = 60000 };
 #define SECONDS(n) ((uint64_t)(n) * 1000000000u)
@@ -203,17 +202,6 @@ static void unplug__reopened_after_return__works(void **state)
     assert_int_equal(rig_tell("plug", NULL, 0), 0);
     must(probe_reopen(fx->p, &err), &err);
     assert_works(fx);
-}
-
-static unsigned descriptors(void)
-{
-    DIR *dir = opendir("/proc/self/fd");
-    unsigned n = 0;
-    while (dir && readdir(dir))
-        n++;
-    if (dir)
-        closedir(dir);
-    return n;
 }
 
 static void reopen__again_and_again__keeps_no_descriptors(void **state)

@@ -8,9 +8,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <dirent.h>
-#include <sys/socket.h>
-#include <sys/un.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -19,6 +16,7 @@
 #include "probe/base/util.h"
 #include "probe/probe.h"
 #include "targets/sh4/model/board.h"
+#include "tests/usb/rig_test.h"
 
 enum { OPS = 60, MOST_BYTES = 600, IR_BITS = 16, TRIES = 200 };
 
@@ -27,45 +25,6 @@ struct fixture {
     char **kinds;        /* of faults; NULL no sweep */
     struct probe *p, *sim;
 };
-
-static uint32_t rnd(uint32_t *s)
-{
-    *s ^= *s << 13;
-    *s ^= *s >> 17;
-    return *s ^= *s << 5;
-}
-
-/* ---- the rig ---- */
-
-static unsigned long tell(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
-static unsigned long tell(const char *fmt, ...)
-{
-    struct sockaddr_un a = { .sun_family = AF_UNIX };
-    char text[128], answer[200] = "";
-    va_list args;
-    va_start(args, fmt);
-    vsnprintf(text, sizeof text, fmt, args);
-    va_end(args);
-    int fd = socket(AF_UNIX, SOCK_STREAM, 0);
-    snprintf(a.sun_path, sizeof a.sun_path, "%s", getenv("USB_RIG_CONTROL"));
-    assert_int_equal(connect(fd, (struct sockaddr *)&a, sizeof a), 0);
-    assert_true(write(fd, text, strlen(text)) > 0);
-    assert_true(read(fd, answer, sizeof answer - 1) > 0);
-    close(fd);
-    if (strncmp(answer, "ok", 2) != 0)
-        fail_msg("%s: %s", text, answer);
-    return strtoul(answer + 2, NULL, 10);
-}
-
-static unsigned descriptors(void)
-{
-    unsigned n = 0;
-    DIR *d = opendir("/proc/self/fd");
-    while (readdir(d))
-        n++;
-    closedir(d);
-    return n;
-}
 
 /* ---- a batch of ops, twice ---- */
 
