@@ -375,15 +375,15 @@ static void coverage(const struct profile *p, const struct text_sink *out)
 static void estimate(const struct profile *p, const struct text_sink *out)
 {
     const struct profile_estimate *e = &p->info.estimate;
-    const char *by = e->sources == EVENT_BY_STAMPS ? "time stamps" : e->sources == EVENT_BY_ARRIVALS ? "arrival times" : "time stamps and arrival times";
+    const char *by = e->sources == EVENT_BY_STAMPS ? "time stamps" : e->sources == EVENT_BY_ARRIVALS ? "arrival times" : "stamps and arrivals";
     char a[32];
     if (!e->is || p->type != PROFILE_TRACE || !p->total_c1)
         return;
     if (!e->measurements) {
-        sink_printf(out, "estimate  C1 is by a table of cycles alone: nothing told how long it took\n");
+        sink_printf(out, "estimate  C1: a cycle table alone: nothing told how long it took\n");
         return;
     }
-    sink_printf(out, "estimate  C1 is by a table of cycles, corrected (x%.2f) by %s %s;\n", e->factor, grouped(e->measurements, a), by);
+    sink_printf(out, "estimate  C1: a cycle table, corrected x%.2f by %s %s;\n", e->factor, grouped(e->measurements, a), by);
     sink_printf(out, "          with 95 %% probability the true C1 is within +- percent of it\n");
 }
 

@@ -116,7 +116,7 @@ static void report__estimated_counter__corrected_alike_everywhere_with_its_sprea
            "total     11 hits in 1 pass\n"
            "C1        7,035 elapsed-time cycles\n"
            "C2        50 icache-miss\n"
-           "estimate  C1 is by a table of cycles, corrected (x2.81) by 12 time stamps;\n"
+           "estimate  C1: a cycle table, corrected x2.81 by 12 time stamps;\n"
            "          with 95 % probability the true C1 is within +- percent of it\n"
            "coverage  22 events, 0 lost, 1 doubtful\n"
            "          ? marks what may in part belong to a neighbour; ?% is how much of it at most\n"
@@ -139,7 +139,7 @@ static void report__estimated_by_the_table_alone__said(void **state)
     report_functions(p, &(struct report_options){ 0 }, sink_to(&m));
     report_summary(p, &(struct report_options){ 0 }, sink_to(&m));
     assert_non_null(strstr(sink_text(&m), "C1 elapsed-time (cycles, estimate)"));
-    assert_non_null(strstr(sink_text(&m), "estimate  C1 is by a table of cycles alone"));
+    assert_non_null(strstr(sink_text(&m), "estimate  C1: a cycle table alone"));
     assert_null(strstr(sink_text(&m), "+-"));
     sink_free(&m);
     profile_free(p);
