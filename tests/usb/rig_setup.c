@@ -61,6 +61,8 @@ int rig_command(struct bus *bus, struct wiring *wiring, const char *line, char *
         return snprintf(answer, cap, " %llu", (unsigned long long)d->transfers), 0;
     if (strcmp(verb, "pins") == 0 && wiring[i].board)
         return board_pins(&wiring[i], answer, cap, err);
+    if (strcmp(verb, "calm") == 0)
+        return d->nfaults = 0, 0;
     if (strike)
         return strike_from_now(d, what, strtoull(third, NULL, 10), err);
     return err_set(err, ERR_USAGE, "", "unknown command \"%s\"", line);

@@ -22,6 +22,7 @@ static const char usage[] =
     "usage: usb_rig [OPTION...] [--board SPEC [--chain TAP]...] MODEL[,option...] [...] -- COMMAND...\n"
     "       usb_rig --tell SOCKET COMMAND    unplug [N] | plug [N] | power on|off [N] | transfers [N] | pins [N] |\n"
     "                                        strike KIND M [N] (the M-th transfer from now)\n"
+    "                                        calm [N] (no strike that has not hit yet)\n"
     "       usb_rig --list\n"
     "Runs COMMAND where each MODEL is plugged in; its exit status is ours.\n"
     "  --board sim:NAME,...   board at the pins of the next MODEL, as after --probe\n"
