@@ -9,11 +9,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <time.h>
 #include <unistd.h>
 #include <uv.h>
 
 #include "gdbstub/gdbstub.h"
+#include "probe/host_time.h"
 #include "profiler/cli/net.h"
 
 enum {
@@ -334,10 +334,8 @@ static void on_back(void *ctx, struct target *t)
 static bool on_slice(void *ctx, struct target *t)
 {
     struct gdb_server *s = ctx;
-    struct timespec ts;
+    uint64_t now = host_ns();
     (void)t;
-    clock_gettime(CLOCK_MONOTONIC, &ts);
-    uint64_t now = (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
     if (!s->live || now - s->ticked_ns < TICK_NS)
         return false;
     s->ticked_ns = now;

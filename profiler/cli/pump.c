@@ -1,9 +1,9 @@
 #include "profiler/cli/pump.h"
 
 #include <string.h>
-#include <time.h>
 
 #include "probe/base/util.h"
+#include "probe/host_time.h"
 
 enum { PUMP_BATCH = 512, PUMP_BATCHES = 16, PUMP_LOOK_NS = 100000000, REARM_FIRST_MS = 1000, REARM_MAX_MS = 30000 };
 
@@ -29,13 +29,6 @@ static void wake(struct pump *p)
 }
 
 static uint64_t now(struct target *t) { return t->ops->now_ns ? t->ops->now_ns(t) : 0; }
-
-static uint64_t host_ns(void)
-{
-    struct timespec ts;
-    clock_gettime(CLOCK_MONOTONIC, &ts);
-    return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
-}
 
 /* ---- the source: the target's trace, or what stands in for it ---- */
 

@@ -1,19 +1,12 @@
 /* A board or adapter that goes away and comes back: getting it back, and telling people. */
 #include <string.h>
-#include <time.h>
 
+#include "probe/host_time.h"
 #include "probe/jtag_chain.h"
 #include "profiler/cli/board_io.h"
 #include "profiler/cli/run.h"
 
 enum { COMPARE_BYTES = 256 << 10 };
-
-static uint64_t host_ns(void)
-{
-    struct timespec ts;
-    clock_gettime(CLOCK_MONOTONIC, &ts);
-    return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
-}
 
 /* ---- on the worker ---- */
 

@@ -11,6 +11,8 @@
 #include <unistd.h>
 #include <uv.h>
 
+#include "probe/host_time.h"
+
 enum {
     MAX_FDS = 64,             /* descriptors in the wait */
     RECOVER_FIRST_MS = 100,
@@ -49,13 +51,6 @@ struct worker {
     uint64_t recover_at_ns;
     uint64_t idle_at_ns;     /* next slice() of a halted target */
 };
-
-static uint64_t now_ns(void)
-{
-    struct timespec ts;
-    clock_gettime(CLOCK_MONOTONIC, &ts);
-    return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
-}
 
 /* ---- job lists ---- */
 
@@ -206,7 +201,7 @@ static void tell_gone(struct worker *w, const struct err *why)
     log_msg(w->cfg.log, LOG_TARGET, "worker: target gone: %s", why->what);
     w->gone = true;
     w->recover_pause_ms = RECOVER_FIRST_MS;
-    w->recover_at_ns = now_ns() + (uint64_t)RECOVER_FIRST_MS * 1000000u;
+    w->recover_at_ns = host_ns() + (uint64_t)RECOVER_FIRST_MS * 1000000u;
     for (struct worker_client *c = w->clients, *next; c; c = next) {
         next = c->next;
         if (c->gone)
@@ -248,7 +243,7 @@ static void try_recover(struct worker *w)
         return;
     }
     w->recover_pause_ms = w->recover_pause_ms * 2 > RECOVER_MAX_MS ? RECOVER_MAX_MS : w->recover_pause_ms * 2;
-    w->recover_at_ns = now_ns() + (uint64_t)w->recover_pause_ms * 1000000u;
+    w->recover_at_ns = host_ns() + (uint64_t)w->recover_pause_ms * 1000000u;
     log_msg(w->cfg.log, LOG_TARGET, "worker: not back yet: %s", err.what);
 }
 
@@ -279,7 +274,7 @@ static int serve_target(struct worker *w)
         return -1;
     if (state == TARGET_GONE && !w->gone)
         tell_gone(w, &(struct err){ .code = ERR_NO_TARGET, .what = "the target does not answer" });
-    uint64_t now = now_ns();
+    uint64_t now = host_ns();
     if (state == TARGET_RUNNING || state == TARGET_HALTED)
         w->was_running = state == TARGET_RUNNING;
     if (w->gone) {
@@ -287,14 +282,14 @@ static int serve_target(struct worker *w)
             try_recover(w);
         if (w->gone)
             tell_slice(w);
-        now = now_ns();
+        now = host_ns();
         return !w->gone ? 0 : w->recover_at_ns <= now ? 0 : (int)((w->recover_at_ns - now) / 1000000u) + 1;
     }
     bool turn = state == TARGET_RUNNING || now >= w->idle_at_ns;
     poll_target(w, turn ? w->slice_ns : 0);
     if (turn) {
         bool more = tell_slice(w);
-        w->idle_at_ns = more ? 0 : now_ns() + (uint64_t)WORKER_IDLE_MS * 1000000u;
+        w->idle_at_ns = more ? 0 : host_ns() + (uint64_t)WORKER_IDLE_MS * 1000000u;
     }
     state = t->ops->state(t);
     return state == TARGET_RUNNING || state == TARGET_GONE || !w->idle_at_ns ? 0 : WORKER_IDLE_MS;
