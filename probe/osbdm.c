@@ -393,12 +393,6 @@ static int osbdm_open(const struct probe_config *cfg, struct probe **out, struct
     return 0;
 }
 
-static int osbdm_reopen(struct probe *p, struct err *err)
-{
-    int ret = pod_connect(&self(p)->pod, err);
-    return ret < 0 ? err_prefix(err, ret, p->name) : 0;
-}
-
 static const struct bdc_ops osbdm_bdc = {
     .max_hz = MAX_HZ,
     .execute = osbdm_execute,
@@ -420,7 +414,7 @@ const struct probe_driver osbdm_driver = {
     .list = osbdm_list,
     .open = osbdm_open,
     .close = osbdm_close,
-    .reopen = osbdm_reopen,
+    .reopen = pod_reopen,
     .bdc = &osbdm_bdc,
 };
 

@@ -123,6 +123,12 @@ int pod_connect(struct pod *p, struct err *err)
     return ret;
 }
 
+int pod_reopen(struct probe *p, struct err *err)
+{
+    int ret = pod_connect(self(p), err);
+    return ret < 0 ? err_prefix(err, ret, p->name) : 0;
+}
+
 int pod_lost(struct pod *p, struct err *err)
 {
     return err_set(err, ERR_USB, "plug it in again", "%s: the pod is gone", p->probe.name);

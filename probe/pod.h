@@ -33,6 +33,7 @@ int pod_init(struct pod *p, const struct probe_driver *driver, const struct adap
 int pod_attach(struct pod *p, struct err *err);
 int pod_connect(struct pod *p, struct err *err);
 void pod_disconnect(struct pod *p); /* harmless without a connection */
+int pod_reopen(struct probe *p, struct err *err); /* member of struct probe_driver */
 
 /* pod_send - one transfer out, wholly; pod_post - a read waits on the bus for the answer, at most len bytes (a multiple of the packet);
  * pod_fetch - waits for it: bytes. */

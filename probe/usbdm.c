@@ -534,12 +534,6 @@ static int usbdm_open(const struct probe_config *cfg, struct probe **out, struct
     return 0;
 }
 
-static int usbdm_reopen(struct probe *p, struct err *err)
-{
-    int ret = pod_connect(&self(p)->pod, err);
-    return ret < 0 ? err_prefix(err, ret, p->name) : 0;
-}
-
 static const struct bdc_ops usbdm_bdc = {
     .no_flags = true,
     .execute = usbdm_execute,
@@ -561,7 +555,7 @@ const struct probe_driver usbdm_driver = {
     .list = usbdm_list,
     .open = usbdm_open,
     .close = usbdm_close,
-    .reopen = usbdm_reopen,
+    .reopen = pod_reopen,
     .bdc = &usbdm_bdc,
 };
 
