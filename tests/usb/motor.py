@@ -5,15 +5,15 @@ usage, in the rig: motor.py PROBEPROF PROBE trace|sample|gdb|breaks|unsecure|rep
 """
 import json
 import os
-import queue
 import re
 import signal
 import socket
 import struct
 import subprocess
 import sys
-import threading
 import time
+
+from rig_program import lines_of, tell, wait_for
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 FOLDER = os.path.join(HERE, "..", "..", "docs", "examples", "motor")
@@ -110,30 +110,6 @@ class Gdb:
         return self.answer()
 
 
-def lines_of(stream):
-    q = queue.Queue()
-
-    def read():
-        for line in stream:
-            sys.stderr.write(line)
-            q.put(line)
-        q.put(None)
-    threading.Thread(target=read, daemon=True).start()
-    return q
-
-
-def wait_for(lines, text):
-    end = time.monotonic() + DEADLINE_S
-    while True:
-        try:
-            line = lines.get(timeout=max(0.0, end - time.monotonic()))
-        except queue.Empty:
-            sys.exit(f"\"{text}\" was not said in {DEADLINE_S} s")
-        right(line is not None, f"ended before it said \"{text}\"")
-        if text in line:
-            return line
-
-
 def start(program, probe, *more):
     p = subprocess.Popen(command(program, probe, *more), cwd=FOLDER, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
                          stdin=subprocess.DEVNULL)
@@ -144,7 +120,7 @@ def gdb(program, probe, mode="--no-profile"):
     at = symbols(os.path.join(FOLDER, "motor.elf"))
     p, lines = start(program, probe, "--gdb", "0", mode)
     try:
-        g = Gdb(int(re.search(r":(\d+)", wait_for(lines, "target remote")).group(1)))
+        g = Gdb(int(re.search(r":(\d+)", wait_for(lines, "target remote", DEADLINE_S)).group(1)))
         g.ask("?")
         for function in ("pi_step", "commutate"):
             right(g.ask(f"Z1,{at[function]:x},1") == "OK", f"no breakpoint at {function}")
@@ -171,7 +147,7 @@ def breaks(program, probe):
 def unsecure(program, probe):
     p, lines = start(program, probe, "--gdb", "0", "--no-profile", "--conf", "off")
     try:
-        g = Gdb(int(re.search(r":(\d+)", wait_for(lines, "target remote")).group(1)))
+        g = Gdb(int(re.search(r":(\d+)", wait_for(lines, "target remote", DEADLINE_S)).group(1)))
         g.ask("!")
         said = g.monitor("unsecure ERASE-EVERYTHING")
         right("open and halted" in said, said)
@@ -183,22 +159,16 @@ def unsecure(program, probe):
         p.kill()
 
 
-def tell(rig, word):
-    env = {k: v for k, v in os.environ.items() if k != "LD_PRELOAD"} # it is no client of the rig
-    r = subprocess.run([rig, "--tell", os.environ["USB_RIG_CONTROL"], *word.split()], env=env, capture_output=True, text=True)
-    right(r.returncode == 0, f"rig: {word}: {r.stdout}{r.stderr}")
-
-
 def replug(program, probe, rig):
     p, lines = start(program, probe, "--gdb", "off", "--json")
     try:
-        wait_for(lines, "profiling,")
+        wait_for(lines, "profiling,", DEADLINE_S)
         for away, there in (("unplug", "plug"), ("power off", "power on")):
             time.sleep(0.5)
             tell(rig, away)
-            wait_for(lines, "does not answer")
+            wait_for(lines, "does not answer", DEADLINE_S)
             tell(rig, there)
-            wait_for(lines, "is back")
+            wait_for(lines, "is back", DEADLINE_S)
         time.sleep(0.5)
         p.send_signal(signal.SIGINT)
         d = json.loads(p.stdout.read())

@@ -12,6 +12,7 @@
 
 #include <cmocka.h>
 
+#include "probe/probe.h"
 #include "tests/usb/rig_tell.h"
 
 /* tell - a command to the rig, which must take it; returns the number it answers, 0 without. */
@@ -36,6 +37,19 @@ static inline unsigned descriptors(void)
         n++;
     closedir(d);
     return n;
+}
+
+/* Until it is there again: the kernel tells of a device before its nodes are complete. */
+static inline void come_back(struct probe *p, int tries)
+{
+    struct err err = { .code = ERR_OK };
+    for (int i = 0; i < tries; i++) {
+        if (probe_reopen(p, &err) == 0)
+            return;
+        assert_int_not_equal(err.hint[0], 0);
+        usleep(20000);
+    }
+    fail_msg("does not come back: %s", err.what);
 }
 
 /* xorshift32; *s is never 0. */

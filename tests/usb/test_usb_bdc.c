@@ -233,18 +233,6 @@ static void stats__after_work__have_grown(void **state)
     assert_true(c2 > c && t2 > t && n2 > n);
 }
 
-static void come_back(struct fixture *fx)
-{
-    struct err err = { .code = ERR_OK };
-    for (int i = 0; i < TRIES; i++) {
-        if (probe_reopen(fx->p, &err) == 0)
-            return;
-        assert_int_not_equal(err.hint[0], 0);
-        usleep(20000);
-    }
-    fail_msg("does not come back: %s", err.what);
-}
-
 static void unplug__and_return__fails_at_once_then_goes_on(void **state)
 {
     struct fixture *fx = *state;
@@ -260,7 +248,7 @@ static void unplug__and_return__fails_at_once_then_goes_on(void **state)
         assert_int_equal(fx->b->set_pins(fx->p, BDC_PIN_RESET, 0, &err), -ERR_USB);
         assert_int_equal(probe_reopen(fx->p, &err), -ERR_USB);
         tell("plug");
-        come_back(fx);
+        come_back(fx->p, TRIES);
     }
     OK(standard_run(fx, err));
     assert_int_equal(descriptors(), before);
@@ -287,7 +275,7 @@ static void recovered(struct fixture *fx, const char *kind, unsigned long at)
     tell("calm"); /* a run may take fewer transfers than the one that was counted: then the strike is still to come */
     if (strcmp(kind, "unplug") == 0)
         tell("plug");
-    come_back(fx);
+    come_back(fx->p, TRIES);
     if (standard_run(fx, &err) < 0)
         fail_msg("%s at %lu: not usable afterwards: %s", kind, at, err.what);
 }

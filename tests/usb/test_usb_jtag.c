@@ -224,19 +224,6 @@ static void reopen__healthy__goes_on(void **state)
     assert_int_equal(descriptors(), before);
 }
 
-/* Until it is there again: the kernel tells of a device before its nodes are complete. */
-static void come_back(struct fixture *fx)
-{
-    struct err err = { .code = ERR_OK };
-    for (int i = 0; i < TRIES; i++) {
-        if (probe_reopen(fx->p, &err) == 0)
-            return;
-        assert_int_not_equal(err.hint[0], 0);
-        usleep(20000);
-    }
-    fail_msg("does not come back: %s", err.what);
-}
-
 static void unplug__and_return__fails_at_once_then_goes_on(void **state)
 {
     struct fixture *fx = *state;
@@ -250,7 +237,7 @@ static void unplug__and_return__fails_at_once_then_goes_on(void **state)
         assert_int_equal(probe_reopen(fx->p, &err), -ERR_USB);
         assert_int_equal(fx->p->driver->jtag->set_pins(fx->p, JTAG_PIN_NRESET, 0, &err), -ERR_USB);
         tell("plug");
-        come_back(fx);
+        come_back(fx->p, TRIES);
     }
     assert_int_equal(run_batches(fx, 7, 5, 20, NULL), 0);
 }
@@ -280,7 +267,7 @@ static void recovered(struct fixture *fx, const char *kind, unsigned long at)
     tell("calm"); /* a run may take fewer transfers than the one that was counted: then the strike is still to come */
     if (strcmp(kind, "unplug") == 0)
         tell("plug");
-    come_back(fx);
+    come_back(fx->p, TRIES);
     if (run_batches(fx, 9, 1, 6, &err) < 0)
         fail_msg("%s at %lu: not usable afterwards: %s", kind, at, err.what);
 }
