@@ -93,10 +93,14 @@ bool tree_same_function(const struct calltree *t, uint32_t node, uint64_t addr);
 
 /* ---- stacks: each takes the event after its counters were charged, and leaves t->node right ---- */
 
+/* stacks_init - one empty stack, and room for cfg.max_stacks; stacks_fini() also after it failed, with -ERR_NOMEM. stacks_clear() is back to that
+ * one. */
 int stacks_init(struct calltree *t);
 void stacks_fini(struct calltree *t);
 void stacks_clear(struct calltree *t);
+/* Empties the current stack and puts the function around pc on it as a root; hit: it was entered now. */
 void stack_open_root(struct calltree *t, uint64_t pc, const struct event *e, bool hit);
+/* What an event says of the stack, by its kind. stack_context: the program runs in another context (task, ASID). */
 void stack_context(struct calltree *t, const struct event *e);
 void stack_sync(struct calltree *t, const struct event *e); /* slow half of checking e->pc */
 void stack_relocate(struct calltree *t, const struct event *e); /* first place after a gap */

@@ -71,6 +71,8 @@ bool sym_room(void **array, size_t n, size_t *cap, size_t size);
 /* The section holding addr, NULL if none. */
 const struct image_section *sym_section(const struct symbols *s, uint64_t addr);
 
+/* The three steps of symbols_open(): sections, symbols and notes; names and lines from DWARF, if there is any; functions of what both claim.
+ * Return 0, -ERR_NOMEM, or -ERR_FORMAT for a file that is no ELF program of a known machine. */
 int symbols_read_elf(struct symbols *s, const char *path, struct err *err);
 int symbols_read_dwarf(struct symbols *s, struct err *err);
 int symbols_make_functions(struct symbols *s, struct err *err);

@@ -98,12 +98,14 @@ int s12z_events_end(struct s12z_events *e, struct err *err);
 
 /* s12z_events_take - moves up to cap events out, oldest first; returns how many. */
 size_t s12z_events_take(struct s12z_events *e, struct event *out, size_t cap);
-size_t s12z_events_waiting(const struct s12z_events *e);
+size_t s12z_events_waiting(const struct s12z_events *e); /* how many it could */
 
+/* s12z_events_active - is it between a start and a stop point? */
 bool s12z_events_active(const struct s12z_events *e);
+/* What it works with, borrowed until s12z_events_free(). */
 const struct s12z_events_totals *s12z_events_totals(const struct s12z_events *e);
-struct s12z_flow *s12z_events_flow(struct s12z_events *e); /* borrowed */
-const struct s12z_time *s12z_events_time(const struct s12z_events *e); /* borrowed: what C1 is worth */
+struct s12z_flow *s12z_events_flow(struct s12z_events *e);
+const struct s12z_time *s12z_events_time(const struct s12z_events *e); /* what C1 is worth */
 
 /* s12z_events_culprits - who filled the buffer: functions by how many of the 64 lines before each overflow their returns (and other
  * indirect jumps) made, most first; up to cap. low is the function's start, or the instruction's address where the image names none.

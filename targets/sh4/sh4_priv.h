@@ -45,6 +45,7 @@ struct sh4_link {
     uint64_t text_bytes;
 };
 
+/* sh4_link_init - over an adapter with JTAG, or a byte stream; the wire is not touched, p is borrowed. Returns 0 or -ERR_NOMEM. */
 int sh4_link_init(struct sh4_link *l, struct probe *p, struct err *err);
 void sh4_link_fini(struct sh4_link *l);
 /* Resets the TAP, measures the IR, checks BYPASS, leaves reset-negate loaded. Errors tell apart: no power,

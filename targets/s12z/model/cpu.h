@@ -65,6 +65,7 @@ struct s12z_cpu {
     struct cpu_page *hidden[BUS_PAGES]; /* the same of pages that cannot be fetched from at present */
 };
 
+/* cpu_init - without a state until cpu_reset(); board and bus are borrowed. Returns 0. */
 int cpu_init(struct s12z_cpu *c, struct s12z_board *board, struct s12z_bus *bus);
 void cpu_fini(struct s12z_cpu *c);
 
@@ -87,6 +88,7 @@ void cpu_forget(struct s12z_cpu *c, uint32_t addr, size_t n);
 /* cpu_hide - a page cannot be fetched from (busy flash) until it is shown again; what was decoded and counted is kept. */
 void cpu_hide(struct s12z_cpu *c, uint32_t page, bool hide);
 
+/* cpu_ccw, cpu_set_ccw - the condition code register as one value, whose flags are kept apart. */
 uint16_t cpu_ccw(const struct s12z_cpu *c);
 void cpu_set_ccw(struct s12z_cpu *c, uint16_t ccw);
 

@@ -35,7 +35,7 @@ int ftmrz_new(struct s12z_board *board, struct s12z_ftmrz **out);
 void ftmrz_free(struct s12z_ftmrz *f);
 void ftmrz_invalid_read(struct s12z_ftmrz *f); /* flash or EEPROM was read while busy, or has a double-bit fault */
 
-struct s12z_sram_ecc;
+struct s12z_sram_ecc; /* ECC of the RAM: made and freed as above */
 int sram_ecc_new(struct s12z_board *board, struct s12z_sram_ecc **out);
 void sram_ecc_free(struct s12z_sram_ecc *e);
 /* Before RAM is read or written: corrects what can be corrected; false if a word has more wrong bits (a write of a whole word is no

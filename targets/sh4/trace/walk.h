@@ -48,6 +48,8 @@ struct sh4_walk {
     bool nomem;
 };
 
+/* walk_find - where an address, in any alias, is in the map; false, *at untouched, outside code and at odd addresses. The other two read
+ * the opcode there, and give the address back. */
 bool walk_find(const struct sh4_walk *w, uint32_t addr, struct walk_at *at);
 uint16_t walk_opcode(const struct sh4_walk *w, const struct walk_at *at);
 uint32_t walk_address(const struct walk_at *at);
