@@ -2,7 +2,8 @@
  *
  * A caller fills an array of struct jtag_op and executes it in one go; the driver packs as many as
  * fit into one transfer, keeps several transfers in flight where the adapter can, and returns when
- * all results are in place. Every op starts and ends in Run-Test/Idle (JTAG_RESET ends there too).
+ * all results are in place. Every call starts and ends in Run-Test/Idle (JTAG_RESET ends there too), and so does every op; only between
+ * two scans of one call, the first without idle clocks, an adapter may leave that state out and go from Update on to the next scan.
  * Bits travel least significant first, as IEEE 1149.1 shift order and every adapter have it. */
 #ifndef PROBE_JTAG_H
 #define PROBE_JTAG_H
@@ -27,7 +28,7 @@ struct jtag_op {
     uint32_t bits;        /* 1..JTAG_MAX_BITS for scans */
     const uint8_t *tdi;   /* ceil(bits/8) bytes, bit 0 first; NULL shifts zeros */
     uint8_t *tdo;         /* same size, filled on success; NULL if not wanted; may equal tdi */
-    uint32_t idle_clocks; /* Run-Test/Idle clocks after Update, 0 is fine */
+    uint32_t idle_clocks; /* Run-Test/Idle clocks after Update, beyond the one that leads there; 0 is fine */
 };
 enum { JTAG_MAX_BITS = 65536 };
 

@@ -120,10 +120,14 @@ static int shift(struct jtag_stream *s, const struct jtag_op *op, struct err *er
     return 0;
 }
 
-static int scan(struct jtag_stream *s, const struct jtag_op *op, struct err *err)
+static bool is_scan(const struct jtag_op *op) { return op->kind == JTAG_IR || op->kind == JTAG_DR; }
+
+/* next: the op behind this one, NULL if it is the last. */
+static int scan(struct jtag_stream *s, const struct jtag_op *op, const struct jtag_op *next, struct err *err)
 {
+    bool through_idle = !s->direct || op->idle_clocks || !next || !is_scan(next);
     int ret;
-    /* Select-DR, (Select-IR,) Capture, first Shift; afterwards Update and Run-Test/Idle */
+    /* Select-DR, (Select-IR,) Capture, first Shift; afterwards Update and, by default, Run-Test/Idle */
     if (op->kind == JTAG_IR)
         ret = tms_path(s, 0x3, 4, err);
     else
@@ -131,11 +135,11 @@ static int scan(struct jtag_stream *s, const struct jtag_op *op, struct err *err
     if (ret == 0)
         ret = shift(s, op, err);
     if (ret == 0)
-        ret = tms_path(s, 0x1, 2, err);
+        ret = tms_path(s, 0x1, through_idle ? 2 : 1, err);
     return ret < 0 ? ret : idle(s, op->idle_clocks, err);
 }
 
-static int one_op(struct jtag_stream *s, const struct jtag_op *op, struct err *err)
+static int one_op(struct jtag_stream *s, const struct jtag_op *op, const struct jtag_op *next, struct err *err)
 {
     int ret;
     switch (op->kind) {
@@ -146,7 +150,7 @@ static int one_op(struct jtag_stream *s, const struct jtag_op *op, struct err *e
         return idle(s, (uint64_t)op->bits + op->idle_clocks, err);
     case JTAG_IR:
     case JTAG_DR:
-        return scan(s, op, err);
+        return scan(s, op, next, err);
     }
     return 0; /* check() has seen to it */
 }
@@ -155,7 +159,7 @@ static int one_op(struct jtag_stream *s, const struct jtag_op *op, struct err *e
 static int check(const struct jtag_op *ops, size_t n, struct err *err)
 {
     for (size_t i = 0; i < n; i++) {
-        bool scan = ops[i].kind == JTAG_IR || ops[i].kind == JTAG_DR;
+        bool scan = is_scan(&ops[i]);
         if (scan && (ops[i].bits == 0 || ops[i].bits > JTAG_MAX_BITS))
             return err_set(err, ERR_USAGE, "", "JTAG scan of %u bits (1..%d)", ops[i].bits, JTAG_MAX_BITS);
         if (!scan && ops[i].kind != JTAG_RESET && ops[i].kind != JTAG_IDLE)
@@ -170,7 +174,7 @@ int jtag_stream_run(struct jtag_stream *s, const struct jtag_op *ops, size_t n, 
     if (ret < 0)
         return ret;
     for (size_t i = 0; i < n && ret == 0; i++)
-        ret = one_op(s, &ops[i], err);
+        ret = one_op(s, &ops[i], i + 1 < n ? &ops[i + 1] : NULL, err);
     if (ret == 0 && s->chunk[s->filling].nbits > 0) {
         s->chunk[s->filling].last = true;
         ret = flush(s, err);

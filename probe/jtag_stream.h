@@ -8,7 +8,11 @@
  *     struct jtag_chunk chunk[4];       tms, tdi, tdo, field and capacities set, all else 0
  *     jtag_stream_init(&s, &io, self, chunk, 4);
  *     static int execute(p, ops, n, err) { ret = jtag_stream_run(&self->s, ops, n, err); if (ret < 0) recover(self); return ret; }
- * Nothing is allocated, nothing else is kept: two streams know nothing of each other. */
+ * Nothing is allocated, nothing else is kept: two streams know nothing of each other.
+ *
+ * Where bytes a scan count more than anything else (an adapter that takes runs of equal TMS), `direct` may be set: of two scans of one
+ * call, the first without idle clocks, the second then follows from Update straight on to Select-DR-Scan (IEEE 1149.1, 6.1: figure of the
+ * TAP controller), a clock less. Runs still begin and end in Run-Test/Idle. */
 #ifndef PROBE_JTAG_STREAM_H
 #define PROBE_JTAG_STREAM_H
 
@@ -55,6 +59,7 @@ struct jtag_stream {
     void *ctx;
     struct jtag_chunk *chunk;
     unsigned nchunks, filling, flying; /* the oldest in flight stands `flying` places before the one being filled */
+    bool direct;                       /* the driver's: see above */
     uint64_t tck_clocks, chunks;       /* totals of what was received */
 };
 

@@ -8,7 +8,7 @@ endforeach()
 foreach(M "v2;cmsis-dap;cmsis-dap" "v2_full;cmsis-dap,packet=64;cmsis-dap" "v2_one;cmsis-dap,count=1,no-atomic;cmsis-dap" "v2_1024;cmsis-dap,packet=1024,zlp;cmsis-dap"
           "v1;cmsis-dap,v1;cmsis-dap" "v1_512;cmsis-dap,both,report=512;cmsis-dap,v1" "v1_plain;cmsis-dap,v1,no-atomic;cmsis-dap"
           "stale;cmsis-dap,keeps-stale=4,keeps-queue,disconnect-hangs;cmsis-dap" "v1_stale;cmsis-dap,v1,keeps-stale=4,keeps-queue;cmsis-dap"
-          "class0;cmsis-dap,class0,swo,interface-string,no-serial;cmsis-dap:@1-1" "blind;cmsis-dap,blind,boasts;cmsis-dap" "v1_boasts;cmsis-dap,v1,blind,boasts;cmsis-dap")
+          "class0;cmsis-dap,class0,swo,interface-string,no-serial;cmsis-dap:@1-1,idle" "blind;cmsis-dap,blind,boasts;cmsis-dap" "v1_boasts;cmsis-dap,v1,blind,boasts;cmsis-dap")
   list(POP_FRONT M NAME MODEL PROBE)
   pp_jtag_driver_test(cmsis_dap_${NAME} ${MODEL} ${PROBE})
 endforeach()
