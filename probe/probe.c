@@ -43,9 +43,7 @@ static int open_row(const struct adapter *a, const char *options, const struct p
 {
     struct probe_config c = *cfg;
     if (a->problem.code != ERR_OK) {
-        if (err)
-            *err = a->problem;
-        return err_prefix(err, -(int)a->problem.code, a->driver->name);
+        return err_set(err, ERR_STATE, a->problem.hint, "%s: %s", a->driver->name, a->problem.what); /* trying again is no help */
     }
     c.adapter = a;
     c.spec = options;

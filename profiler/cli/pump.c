@@ -114,6 +114,8 @@ static size_t move_events(struct pump *p, struct target *t)
     int n = source_poll(p, t, batch, MIN(room, PUMP_BATCH), &err);
     if (n < 0) {
         set_why(p, &err);
+        if (p->cfg.lost && t->ops->state(t) == TARGET_GONE)
+            p->cfg.lost(p->cfg.lost_ctx, &err);
         if (p->phase == PUMP_DRAINING) /* it ends with this: what was still to come is lost */
             push_gap(p, t);
         return 0;
@@ -244,7 +246,7 @@ static void gone(void *ctx, struct target *t, const struct err *why)
 static void back(void *ctx, struct target *t)
 {
     struct pump *p = ctx;
-    if (p->phase != PUMP_ARMED) {
+    if (p->phase != PUMP_ARMED || !p->away) { /* armed for the first time while it was got back */
         set_why(p, &(struct err){ .code = ERR_OK });
         return;
     }
@@ -297,6 +299,8 @@ int pump_arm(struct pump *p, struct target *t, struct err *err)
     look(p, t);
     return 0;
 }
+
+void pump_forget(struct pump *p) { set_phase(p, PUMP_IDLE); }
 
 void pump_running(struct pump *p, struct target *t)
 {

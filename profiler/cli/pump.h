@@ -35,6 +35,8 @@ struct pump_config {
     size_t queue_events;       /* power of two */
     void (*wake)(void *ctx);   /* something for the main thread; called on the worker */
     void *wake_ctx;
+    void (*lost)(void *ctx, const struct err *why); /* a look at the source has found the target gone; may be NULL. On the worker */
+    void *lost_ctx;
 };
 
 /* What the main thread may know, copied under a lock. */
@@ -80,6 +82,9 @@ int pump_arm(struct pump *p, struct target *t, struct err *err);
 /* pump_running - whoever armed a halted target has resumed it: the profile's time begins now. Without this call it does with the next
  * slice. Harmless when the target ran already. */
 void pump_running(struct pump *p, struct target *t);
+
+/* pump_forget - what pump_arm() did is void: the target was lost before it ran. Nothing is sent to it. */
+void pump_forget(struct pump *p);
 
 /* pump_disarm - undo the patches; the events still in the target's ring follow with the next slices, then
  * the phase becomes PUMP_ENDED. Harmless when not armed. */

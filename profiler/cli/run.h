@@ -33,7 +33,7 @@ struct link_view {
     struct err why;            /* of the last loss */
     uint64_t gone_ns, last_ns; /* host clock of the last loss; how long it was away then */
     bool halted;               /* at the last return, when everybody had been told */
-    enum { PROGRAM_UNKNOWN, PROGRAM_KEPT, PROGRAM_LOADED, PROGRAM_OTHER } program; /* found at the last return */
+    enum { PROGRAM_UNKNOWN, PROGRAM_KEPT, PROGRAM_LOADED, PROGRAM_OTHER, PROGRAM_ANEW } program; /* found at the last return */
 };
 
 struct run {
@@ -49,6 +49,7 @@ struct run {
     struct symbols *symbols;
     struct probe *probe;
     struct probe *pdo;      /* --pdo; NULL: none */
+    char found[1024];       /* lines of run_found() that are to be said */
     bool unpowered;         /* the adapter sees no target power */
     uint32_t found_hz;      /* --speed auto: the clock that was found, for an adapter that comes back */
     struct target *target;
@@ -88,12 +89,24 @@ struct run {
     struct err failure;     /* first thing that went wrong in the loop */
     struct worker_job job;  /* begin, end, detach: never two at once */
     bool job_busy;
-    struct {                /* what the begin job found; the worker writes it before done() */
+    struct {                /* loading, comparing, arming for the first time: run_begin.c. The worker's until it is over */
+        atomic_bool over;
         int ret;
         struct err err;
         uint64_t loaded, load_ns;
+        bool ran;           /* the program did, when it was first met */
+        bool answered;      /* the CPU has halted for us, or taken the program */
+        unsigned tries;
+        uint64_t again_ns;  /* host clock: not begun anew before */
     } begin;
 };
+
+/* run_open - adapter, wire and part, up to a target that is attached. Not there, or not what it should be: an error at once; a fault that may pass
+ * is tried again for some seconds first. */
+int run_open(struct run *r, struct err *err);
+
+/* run_found - as run_note(), but said when run_open() is done: what was found before a failure that passed is not said twice. */
+void run_found(struct run *r, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
 /* run_link - what is done on the open adapter before anything attaches: power, reset, clock, and where on its chain the part stands
  * (r->probe is then a probe around the adapter's: jtag_chain.h). */
@@ -111,6 +124,16 @@ int run_profile(struct run *r, struct profile **out, struct err *err);
 
 /* run_note - one line for people on stderr, past the live line. */
 void run_note(struct run *r, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+/* run_begin - a job of the worker: everything up to the moment when the program runs and is profiled. A wire that fails meanwhile is the loss of a
+ * board like any other: run_begin_again() begins anew when it is back, from run_recover(). Its end is r->begin.over, and r->wake is sent. */
+void run_begin(void *ctx, struct target *t);
+
+/* run_begin_again - on an attached target. Returns 0 when there is nothing more to begin, for better or worse; what the wire says now. */
+int run_begin_again(struct run *r, struct target *t, struct err *err);
+
+/* run_stopping - board_io.cancelled; ctx is the run. */
+bool run_stopping(void *ctx);
 
 /* run_recover - worker_config.recover: re-opens the adapter, attaches, and sees to the program; ctx is the run. */
 int run_recover(void *ctx, struct target *t, struct err *err);

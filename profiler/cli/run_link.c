@@ -21,9 +21,9 @@ static int check_power(struct run *r, struct err *err)
         return err_set(err, ERR_NO_TARGET, "switch the board on; check pin VTref of the debug connector", "the adapter sees no target power");
     r->unpowered = power == LINK_POWER_OFF;
     if (mv && !r->unpowered)
-        run_note(r, "target voltage %u.%02u V", mv / 1000, mv % 1000 / 10);
+        run_found(r, "target voltage %u.%02u V", mv / 1000, mv % 1000 / 10);
     else if (wanted)
-        run_note(r, "this adapter does not measure the target's voltage: --voltage is not checked");
+        run_found(r, "this adapter does not measure the target's voltage: --voltage is not checked");
     return 0;
 }
 
@@ -37,9 +37,9 @@ static int find_speed(struct run *r, struct err *err)
         return err_prefix(err, ret, "speed auto");
     r->found_hz = s.hz;
     if (s.failed_hz)
-        run_note(r, "TCK %" PRIu32 " kHz; bits are lost at %" PRIu32 " kHz", s.hz / 1000, s.failed_hz / 1000);
+        run_found(r, "TCK %" PRIu32 " kHz; bits are lost at %" PRIu32 " kHz", s.hz / 1000, s.failed_hz / 1000);
     else
-        run_note(r, "TCK %" PRIu32 " kHz, the most of adapter and part; no bit was lost", s.hz / 1000);
+        run_found(r, "TCK %" PRIu32 " kHz, the most of adapter and part; no bit was lost", s.hz / 1000);
     return 0;
 }
 
@@ -48,14 +48,14 @@ static int find_part(struct run *r, struct err *err)
     char text[200];
     int ret = chain_find_part(&r->probe, r->part, r->set.chain, text, sizeof text, err);
     if (ret == 0 && *text)
-        run_note(r, "JTAG chain: %s", text);
+        run_found(r, "JTAG chain: %s", text);
     return ret;
 }
 
 void run_link_after(struct run *r)
 {
     if (r->unpowered)
-        run_note(r, "the adapter sees no target power, but the part answers: pin VTref of the connector may be open");
+        run_found(r, "the adapter sees no target power, but the part answers: pin VTref of the connector may be open");
 }
 
 /* An adapter rounds what was asked for, sometimes a lot. */
@@ -65,7 +65,7 @@ static int show_speed(struct run *r, struct err *err)
     uint32_t got = 0;
     int ret = j && j->set_clock ? j->set_clock(r->probe, r->set.speed_hz, &got, err) : 0;
     if (ret == 0 && got && (got < r->set.speed_hz / 10 * 9 || got > r->set.speed_hz))
-        run_note(r, "TCK %" PRIu32 " kHz, what this adapter makes of %u kHz", got / 1000, r->set.speed_hz / 1000);
+        run_found(r, "TCK %" PRIu32 " kHz, what this adapter makes of %u kHz", got / 1000, r->set.speed_hz / 1000);
     return ret;
 }
 

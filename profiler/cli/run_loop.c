@@ -3,12 +3,10 @@
 #include <string.h>
 
 #include "probe/base/util.h"
-#include "profiler/cli/board_io.h"
 #include "profiler/cli/run.h"
 #include "profiler/cli/view.h"
 #include "profiler/prf.h"
 
-enum { COMPARE_RUNNING = 64 << 10, COMPARE_HALTED = 1 << 20 }; /* bytes: how long a running program is kept waiting */
 enum { TICK_MS = 100, POP_BATCH = 1024, END_DEADLINE_MS = 10000, ABANDON_DEADLINE_MS = 200 };
 
 void run_note(struct run *r, const char *fmt, ...)
@@ -36,55 +34,6 @@ static void quit(struct run *r)
 }
 
 /* ---- jobs on the worker ---- */
-
-static bool stopping(void *ctx)
-{
-    struct run *r = ctx;
-    return atomic_load(&r->leaving) || worker_stopping(r->worker);
-}
-
-/* Bridging only: the board may hold anything, GDB may load it later; the driver touches what it finds unchanged. */
-static int tell_image(struct run *r, struct target *t, struct err *err)
-{
-    return t->ops->set_image ? t->ops->set_image(t, symbols_image(r->symbols), err) : 0;
-}
-
-static int prepare_board(struct run *r, struct target *t, struct err *err)
-{
-    struct board_io io = { .cancelled = stopping, .ctx = r, .progress = &r->progress };
-    const struct image *im = symbols_image(r->symbols);
-    int ret;
-    if (r->set.load) {
-        uint64_t since = uv_hrtime();
-        ret = board_load(t, im, &io, &r->begin.loaded, err);
-        r->begin.load_ns = uv_hrtime() - since;
-        return ret;
-    }
-    bool was_running = t->ops->state(t) == TARGET_RUNNING;
-    ret = was_running ? board_halt(t, err) : 0; /* memory is readable then, and the trace is armed in one go */
-    if (ret == 0)
-        ret = board_compare(t, im, &io, was_running ? COMPARE_RUNNING : COMPARE_HALTED, err);
-    if (ret < 0) {
-        if (was_running && t->ops->state(t) == TARGET_HALTED)
-            t->ops->resume(t, &(struct resume){ .kind = RESUME_CONTINUE }, NULL);
-        return ret;
-    }
-    return t->ops->set_image ? t->ops->set_image(t, im, err) : 0;
-}
-
-static void begin_on_worker(void *ctx, struct target *t)
-{
-    struct run *r = ctx;
-    worker_add_client(r->worker, &r->link.client);
-    worker_serve(r->worker);
-    r->begin.ret = !r->symbols ? 0 : r->profile || r->set.load ? prepare_board(r, t, &r->begin.err) : tell_image(r, t, &r->begin.err);
-    if (r->begin.ret >= 0 && r->profile)
-        r->begin.ret = pump_arm(&r->pump, t, &r->begin.err);
-    if (r->begin.ret >= 0 && r->profile && t->ops->state(t) == TARGET_HALTED)
-        r->begin.ret = t->ops->resume(t, &(struct resume){ .kind = RESUME_CONTINUE }, &r->begin.err);
-    if (r->begin.ret >= 0 && r->profile)
-        pump_running(&r->pump, t);
-}
 
 static void disarm_on_worker(void *ctx, struct target *t)
 {
@@ -115,11 +64,10 @@ static void end_profile(struct run *r)
     post(r, disarm_on_worker, job_done);
 }
 
-static void begun(void *ctx)
+/* Once the worker is done with beginning, whichever way. */
+static void look_for_beginning(struct run *r)
 {
-    struct run *r = ctx;
-    r->job_busy = false;
-    if (r->phase == RUN_QUITTING)
+    if (r->phase != RUN_STARTING || !atomic_load(&r->begin.over))
         return;
     if (r->begin.ret < 0) {
         fail(r, &r->begin.err);
@@ -253,6 +201,7 @@ static void on_wake(uv_async_t *handle)
 {
     struct run *r = handle->data;
     run_tell_link(r);
+    look_for_beginning(r);
     if (!r->has_pump || (r->phase != RUN_PROFILING && r->phase != RUN_ENDING))
         return;
     take_events(r);
@@ -349,7 +298,7 @@ int run_loop(struct run *r, struct err *err)
     progress_init(&r->progress, r->cli->err_out, r->set.elf, view_columns(r->cli->err_out));
     r->begin_ns = uv_hrtime();
     r->phase = RUN_STARTING;
-    post(r, begin_on_worker, begun);
+    post(r, run_begin, job_done);
     uv_run(&r->loop, UV_RUN_DEFAULT);
     run_tell_link(r);
     if (r->failure.code == ERR_OK)

@@ -165,64 +165,16 @@ static void write_log(void *ctx, enum log_subject subject, const char *line)
     fprintf(ctx, "%s: %s\n", names[subject], line);
 }
 
-static bool is_simulated(const struct run *r) { return !strncmp(r->set.probe, "sim:", 4); }
-
-/* A secured part is bridged all the same, detached: GDB's monitor can open it. A profile needs it open. */
-static int attach(struct run *r, struct err *err)
-{
-    struct err why = { .code = ERR_OK };
-    int ret = r->target->ops->attach(r->target, &why);
-    if (ret == -ERR_SECURED && !r->profile && !r->set.load) {
-        run_note(r, "%s; %s", why.what, why.hint);
-        return 0;
-    }
-    if (ret < 0 && err)
-        *err = why;
-    const char *remark = ret == 0 && r->target->ops->remark ? r->target->ops->remark(r->target) : NULL;
-    if (remark)
-        run_note(r, "%s", remark);
-    return ret;
-}
-
-/* The second adapter, on the profiling pins. */
-static int open_pdo(struct run *r, struct err *err)
-{
-    const struct probe_config cfg = { .spec = "", .boards = r->cli->boards, .log = &r->log };
-    if (!*r->set.pdo)
-        return 0;
-    int ret = err_prefix(err, probe_open(r->set.pdo, &cfg, &r->pdo, err), "--pdo");
-    if (ret == 0 && !r->pdo->driver->pdo)
-        return err_set(err, ERR_USAGE, "--pdo sigrok:DRIVER,... or file:PATH,...", "--pdo %s: it cannot capture PDO and PDOCLK", r->pdo->name);
-    return ret;
-}
-
-static int open_board(struct run *r, struct err *err)
-{
-    struct part_options opt = {
-        .big_endian = r->symbols && symbols_image(r->symbols)->big_endian,
-        .allow_private = asked(r, SET_PRIVATE) ? r->set.allow_private : is_simulated(r),
-        .bdc_fast = r->set.bdc_fast, .allow_security = r->set.allow_security,
-    };
-    struct probe_config cfg = { .spec = "", .speed_hz = r->set.speed_hz, .boards = r->cli->boards, .log = &r->log };
-    int ret = open_pdo(r, err);
-    if (ret == 0)
-        ret = probe_open(r->set.probe, &cfg, &r->probe, err);
-    if (ret == 0)
-        ret = run_link(r, err);
-    opt.pdo = r->pdo;
-    if (ret == 0)
-        ret = r->part->open(r->part, r->probe, &opt, &r->target, err);
-    if (ret == 0)
-        ret = attach(r, err);
-    if (ret >= 0)
-        run_link_after(r);
-    return ret < 0 ? ret : 0;
-}
-
 static void wake_main(void *ctx)
 {
     struct run *r = ctx;
     uv_async_send(&r->wake);
+}
+
+static void tell_worker(void *ctx, const struct err *why)
+{
+    struct run *r = ctx;
+    worker_lost(r->worker, why);
 }
 
 static void set_pace(void *ctx, uint64_t ns)
@@ -266,7 +218,7 @@ static int open_profile(struct run *r, const struct trace_config *trace, struct 
     r->sampler = (struct sampler){ .rate_hz = r->set.rate_hz, .pace = set_pace, .pace_ctx = r };
     ret = pump_init(&r->pump, &(struct pump_config){
         .trace = *trace, .for_ns = r->set.for_ns, .queue_events = QUEUE_EVENTS,
-        .wake = wake_main, .wake_ctx = r,
+        .wake = wake_main, .wake_ctx = r, .lost = tell_worker, .lost_ctx = r,
         .source = r->set.sample ? &sampler_source : NULL, .source_ctx = &r->sampler,
     }, err);
     if (ret < 0)
@@ -311,7 +263,7 @@ int run_parts(struct run *r, struct err *err)
     if (ret == 0)
         ret = resolve(r, &trace, err);
     if (ret == 0)
-        ret = open_board(r, err);
+        ret = run_open(r, err);
     if (ret == 0)
         ret = open_profile(r, &trace, err);
     return ret;

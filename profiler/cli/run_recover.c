@@ -10,12 +10,6 @@ enum { COMPARE_BYTES = 256 << 10 };
 
 /* ---- on the worker ---- */
 
-static bool stopping(void *ctx)
-{
-    struct run *r = ctx;
-    return atomic_load(&r->leaving) || worker_stopping(r->worker);
-}
-
 static void found(struct run *r, int program)
 {
     pthread_mutex_lock(&r->link.lock);
@@ -26,7 +20,7 @@ static void found(struct run *r, int program)
 /* The target is halted. Memory that lost its power is loaded again, if it was loaded by this run. */
 static int check_program(struct run *r, struct target *t, struct err *err)
 {
-    struct board_io io = { .cancelled = stopping, .ctx = r };
+    struct board_io io = { .cancelled = run_stopping, .ctx = r };
     struct err differs = { .code = ERR_OK };
     const struct image *im = symbols_image(r->symbols);
     int ret = board_compare(t, im, &io, COMPARE_BYTES, &differs);
@@ -71,11 +65,16 @@ static int reopen(struct run *r, struct err *err)
 int run_recover(void *ctx, struct target *t, struct err *err)
 {
     struct run *r = ctx;
-    found(r, PROGRAM_UNKNOWN);
-    r->link.running = worker_was_running(r->worker);
+    bool beginning = !atomic_load(&r->begin.over);
+    found(r, beginning ? PROGRAM_ANEW : PROGRAM_UNKNOWN);
+    if (beginning && host_ns() < r->begin.again_ns)
+        return err_set(err, ERR_STATE, "", "it begins anew after a pause");
+    r->link.running = !beginning && worker_was_running(r->worker);
     int ret = reopen(r, err);
     if (ret == 0)
         ret = t->ops->attach(t, err);
+    if (ret == 0 && beginning)
+        return run_begin_again(r, t, err);
     if (ret < 0 || (left_alone(r) && t->ops->state(t) == TARGET_RUNNING))
         return ret < 0 ? ret : 0;
     bool runs = t->ops->state(t) == TARGET_RUNNING;
@@ -145,8 +144,9 @@ static void tell_back(struct run *r, const struct link_view *v)
         [PROGRAM_UNKNOWN] = "", [PROGRAM_KEPT] = ", its program untouched",
         [PROGRAM_LOADED] = "; the program was lost and has been loaded again",
         [PROGRAM_OTHER] = "; its memory does not hold the program any more",
+        [PROGRAM_ANEW] = ", and all begins anew",
     };
-    bool profiling = r->has_pump && pump_look(&r->pump).phase == PUMP_ARMED;
+    bool profiling = v->program != PROGRAM_ANEW && r->has_pump && pump_look(&r->pump).phase == PUMP_ARMED;
     run_note(r, "the board is back after %.1f s%s%s%s", (double)v->last_ns / 1e9, program[v->program],
              v->halted ? ", halted" : "", profiling ? "; the gap is marked in the profile" : "");
 }

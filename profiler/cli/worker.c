@@ -45,6 +45,7 @@ struct worker {
     struct worker_fd *fds[MAX_FDS]; /* side by side with pfd; NULL: removed during dispatch */
     size_t nfds;
     bool gone;
+    struct err lost;         /* code != ERR_OK: by worker_lost(), not told yet */
     bool was_running;        /* when last seen */
     uint64_t slice_ns;       /* at most cfg.slice_ns */
     unsigned recover_pause_ms;
@@ -98,6 +99,12 @@ int worker_post(struct worker *w, struct worker_job *job, struct err *err)
 void worker_set_slice(struct worker *w, uint64_t ns) { w->slice_ns = ns && ns < w->cfg.slice_ns ? ns : w->cfg.slice_ns; }
 
 void worker_serve(struct worker *w) { w->cfg.held = false; }
+
+void worker_lost(struct worker *w, const struct err *why)
+{
+    if (!w->gone && w->lost.code == ERR_OK)
+        w->lost = *why;
+}
 
 bool worker_was_running(const struct worker *w) { return w->was_running; }
 
@@ -200,6 +207,7 @@ static void tell_gone(struct worker *w, const struct err *why)
 {
     log_msg(w->cfg.log, LOG_TARGET, "worker: target gone: %s", why->what);
     w->gone = true;
+    w->lost.code = ERR_OK;
     w->recover_pause_ms = RECOVER_FIRST_MS;
     w->recover_at_ns = host_ns() + (uint64_t)RECOVER_FIRST_MS * 1000000u;
     for (struct worker_client *c = w->clients, *next; c; c = next) {
@@ -270,10 +278,13 @@ static int serve_target(struct worker *w)
 {
     struct target *t = w->cfg.target;
     enum target_state state = t->ops->state(t);
-    if (state == TARGET_DETACHED || w->cfg.held)
+    bool lost = state == TARGET_GONE || w->lost.code != ERR_OK;
+    if (w->cfg.held || (state == TARGET_DETACHED && !lost && !w->gone)) /* an attach that failed half-way leaves one detached, too */
         return -1;
-    if (state == TARGET_GONE && !w->gone)
-        tell_gone(w, &(struct err){ .code = ERR_NO_TARGET, .what = "the target does not answer" });
+    if (lost && !w->gone) {
+        struct err why = w->lost;
+        tell_gone(w, why.code != ERR_OK ? &why : &(struct err){ .code = ERR_NO_TARGET, .what = "the target does not answer" });
+    }
     uint64_t now = host_ns();
     if (state == TARGET_RUNNING || state == TARGET_HALTED)
         w->was_running = state == TARGET_RUNNING;

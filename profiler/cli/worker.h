@@ -69,7 +69,7 @@ struct worker_config {
     uint64_t slice_ns;       /* longest ops->poll() of a running target; 0 = WORKER_SLICE_NS */
     bool held;               /* the target is left alone until worker_serve() */
     /* Gets a lost target back: re-open the adapter, attach. NULL: ops->attach() alone. Called on the
-     * worker, first after 100 ms, then with growing pauses up to 2 s, until it succeeds. */
+     * worker, first after 100 ms, then with growing pauses up to half a second, until it succeeds. */
     int (*recover)(void *ctx, struct target *t, struct err *err);
     void *recover_ctx;
 };
@@ -101,6 +101,10 @@ void worker_set_slice(struct worker *w, uint64_t ns);
 
 /* worker_serve - from here on a held worker lets the target run and looks for stops. On the worker. */
 void worker_serve(struct worker *w);
+
+/* worker_lost - somebody has found that the target cannot be used any more, and knows why: clients are told with the worker's next turn, then it
+ * is got back as any other. The first reason counts; harmless once it is gone. On the worker. */
+void worker_lost(struct worker *w, const struct err *why);
 
 /* worker_was_running - did the program run when the target was lost? On the worker, in recover() and back(). */
 bool worker_was_running(const struct worker *w);
