@@ -25,8 +25,6 @@ pp_usb_says(cmsis_dap_swd_only 1 "SWD only, not JTAG" RIG --board sim:sh7750 cms
             --target sh7750 --private --no-profile)
 pp_usb_says(cmsis_dap_refuses 1 "refused to switch to JTAG" RIG --board sim:sh7750 cmsis-dap,refuse-connect COMMAND $<TARGET_FILE:probeprof> --probe
             cmsis-dap --target sh7750 --private --no-profile)
-pp_usb_sweep(cmsis_dap cmsis-dap "--board sim:sh7750 cmsis-dap")
-pp_usb_sweep(cmsis_dap_v1 cmsis-dap "--board sim:sh7750 cmsis-dap,v1,report=512,hid-limit=500")
 pp_adapters_test(cmsis_dap_blind alone RIG --board sim:sh7750 cmsis-dap,blind)
 pp_usb_test(tutorial_auto_cmsis_dap_blind RIG --board sim:sh7750 cmsis-dap,blind COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/tutorial.py $<TARGET_FILE:probeprof>
             cmsis-dap --speed auto --reset)

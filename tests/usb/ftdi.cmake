@@ -29,6 +29,5 @@ ftdi_test(adaptive ftdi:adaptive=on,ntrst=4,nreset=5,asebrk=6,vtref=8 ft2232h,rt
 pp_usb_says(ftdi_adaptive_no_rtck 1 "RTCK" RIG --board sim:sh7750 ft2232h COMMAND $<TARGET_FILE:probeprof> --probe ftdi:adaptive=on --target sh7750
             --private --no-profile --gdb off --elf ${CMAKE_SOURCE_DIR}/docs/examples/profexam/profexam.elf)
 pp_usb_test(ftdi_faults RIG --control ftdi_faults.sock --board sim:sh7750 --chain idcode=0x4ba00477,ir=4 ft2232h COMMAND test_ftdi ftdi faults)
-pp_usb_sweep(ftdi ftdi "--board sim:sh7750 ft2232h")
 pp_adapters_test(ftdi_board alone RIG --board sim:sh7750 ft232h,ntrst=8~10,nreset=9~11,oe=4,pid=cff8)
 pp_replug_test(ftdi ftdi ft2232h)

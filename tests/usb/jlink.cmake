@@ -17,6 +17,5 @@ pp_usb_test(usb_faults_jlink RIG --control jlink-faults.sock --board sim:sh7750 
             sweep unplug stall timeout short hang)
 pp_replug_test(jlink jlink jlink)
 pp_fuzz(fuzz_jlink SOURCES fuzz_jlink.c usb_in_process.c model_jlink.c model_jlink_fw.c LIBS probe)
-pp_usb_sweep(jlink jlink "--board sim:sh7750 jlink")
 pp_usb_judge(judge_openocd_jlink jlink openocd "adapter driver jlink")
 pp_usb_judge(judge_urjtag_jlink jlink,pid=0101,hw=5,full urjtag jlink)

@@ -5,6 +5,3 @@ if(PP_USB_RIG)
   add_test(NAME usb_rig_time COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/rig_time.py $<TARGET_FILE:usb_rig> $<TARGET_FILE:test_usb_rig>)
   set_tests_properties(usb_rig_time PROPERTIES TIMEOUT 300 LABELS usb)
 endif()
-# Faults during the motor example, through the pods.
-pp_usb_sweep(motor_usbdm usbdm "--board sim:s12zvml128 usbdm" --run motor)
-pp_usb_sweep(motor_osbdm osbdm "--board sim:s12zvml128 osbdm" --run motor)

@@ -1,162 +1,309 @@
 #!/usr/bin/env python3
-"""Faults at the transfers of a standard run: the program ends in a clear error or recovers, in time, and loses nothing silently.
+"""Faults at the transfers of a standard run, for every driver: the program ends in a clear error or recovers, in time, leaks
+nothing, and loses nothing without saying so.
 
-usage: sweep.py USB_RIG PROBEPROF --probe PROBE --rig "ARGUMENTS OF usb_rig" [--run tutorial|motor] [--all | --sample N] [--kind KIND]...
-                [--jobs N] [--seed N] [-v]
-One run without a fault counts its transfers. Then each kind of fault strikes N of them (--all: every one), the first and those of setting
-up always among them. A fault is an option of the model, which stands last in --rig. exit 0 all well, 1 findings.
+usage: sweep.py BUILD [--all | --sample N] [--kind KIND]... [--jobs N] [--seed N] [--at N] [--log FILE] [-v] [DRIVER...]
+  BUILD      a build's folder (build/release); DRIVER none: all of them
+  --all      strikes every transfer by every kind (some 20 minutes on two cores); --sample N: each kind strikes N, chosen by --seed
+  --at N     strikes the N-th only, to look at it again; -v tells of every run
+  --log      keeps a line for every run, as JSON
+The standard run: open, attach, load a small program (few/), arm, profile it for a moment, disarm, detach. One without a fault counts its
+transfers and says what is normal. exit 0 all well, 1 findings, 77 nothing could be run.
 """
 import argparse
 import concurrent.futures
 import json
 import os
 import random
-import shlex
-import signal
+import re
+import shutil
 import subprocess
 import sys
 import tempfile
 import time
 
-ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
-KINDS = ["unplug", "stall", "timeout", "short", "stale", "wrong-id", "garbage", "hang"]
-REPLUG_MS = 300
-RUN_S = 120          # a run that is not over then hangs; it takes about a second, with a fault some more
-END_S = 20           # and this long after an interrupt
+from sweep_run import SerialCable, TcpCable, run
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+REPLUG_MS = 100
+RUN_S = 60           # a run that is not over then hangs; it takes less than a second, with a fault some more
+GONE_S = 1.5         # when one whose adapter never comes back is interrupted
 SETTING_UP = 6       # of the first transfers
+BUSY_S = 3           # of processor time beyond five runs without a fault
 
-HITS = {"Initialise": 1, "BuildList": 1, "GetNewNode": 1000, "MallocNode": 1000, "GetLastNode": 999, "InsertNode": 1000}
+SH4 = ("few", ["--target", "sh7750", "--private", "--start", "main", "--stop", "again", "--passes", "1"])
+SH4_SERIAL = ("few", ["--target", "sh7750", "--start", "main", "--stop", "again", "--passes", "1"])
+SH4_STUB = ("few", ["--target", "sh7750", "--sample", "--rate", "200", "--for", "100ms"])
+S12Z = ("few_s12z", ["--target", "s12zvml128", "--for", "20ms"])
+SH4_BOARD, S12Z_BOARD = "sim:sh7750", "sim:s12zvml128,bus=1M"
+
+USB_KINDS = ["unplug", "stall", "timeout", "short", "stale", "wrong-id", "garbage", "hang", "gone"]
+CABLE_KINDS = ["unplug", "stall", "timeout", "short", "stale", "garbage", "gone"]
 
 
-def tutorial_wrong(profile):
-    """What a profile of the tutorial that knows of no loss has wrong, or None."""
+def sh4_wrong(profile):
+    """What a profile that knows of no loss has wrong, or None."""
     hits = {f["name"]: f["hits"] for f in profile["functions"]}
-    passes = hits.get("Initialise", 0)
-    if passes == 0:
-        return "no pass"
-    bad = {n: hits.get(n) for n, h in HITS.items() if hits.get(n) != passes * h}
-    return f"{passes} passes: {bad}" if bad else None
+    want = {"setup": 1, "work": 6, "leaf": 12}
+    passes = hits.get("setup", 0)
+    return None if passes and all(hits.get(n) == passes * k for n, k in want.items()) else f"hits {hits}"
 
 
-def motor_wrong(profile):
-    names = [f["name"] for f in profile["functions"]]
-    return None if names else "no function"
+def s12z_wrong(profile):
+    hits = {f["name"]: f["hits"] for f in profile["functions"]}
+    passes, work, leaf = (hits.get(n, 0) for n in ("setup", "work", "leaf"))
+    return None if passes and 3 * (passes - 1) <= work <= 3 * passes and 2 * work - 2 <= leaf <= 2 * work else f"hits {hits}"
 
 
-RUNS = {
-    "tutorial": ("docs/examples/profexam", ["--target", "sh7750", "--private", "--start", "main+8", "--stop", "0x0C010030", "--passes", "1"],
-                 tutorial_wrong),
-    "motor": ("docs/examples/motor", ["--target", "s12zvml128", "--for", "2s"], motor_wrong),
+def samples_wrong(profile):
+    return None if sum(f["hits"] for f in profile["functions"]) else "no sample"
+
+
+class Driver:
+    def __init__(self, standard, wrong, kinds, not_applicable=()):
+        self.folder, self.arguments = os.path.join(HERE, standard[0]), standard[1]
+        self.wrong, self.kinds, self.not_applicable = wrong, [k for k in kinds if k not in dict(not_applicable)], dict(not_applicable)
+
+    def command(self, a, probe):
+        return [a.program, "--probe", probe, "--gdb", "off", "--json"] + self.arguments
+
+    def environment(self, a, tmp):
+        env = dict(os.environ, LD_PRELOAD=a.census, CENSUS=os.path.join(tmp, "census"), TMPDIR=tmp)
+        env["ASAN_OPTIONS"] = os.environ.get("ASAN_OPTIONS", "") + ":verify_asan_link_order=0"
+        env.pop("PROBEPROF_PROBE", None)
+        return env
+
+
+class Usb(Driver):
+    """Through libusb or hidapi to a model (usb_rig), which does the faults."""
+    def __init__(self, probe, board, model, *more):
+        super().__init__(*more)
+        self.probe, self.rig = probe, ["--board", board, model]
+
+    def run(self, a, kind, at, tmp):
+        stats, rig = os.path.join(tmp, "stats"), list(self.rig)
+        if kind == "gone":
+            rig[-1] += f",fault=unplug@{at}"
+        elif kind:
+            rig[-1] += f",fault={kind}@{at},replug={REPLUG_MS},seed={a.seed + at}"
+        command = [a.usb_rig, "--stats", stats] + rig + ["--"] + self.command(a, self.probe)
+        r = run(command, self.folder, self.environment(a, tmp), tmp, RUN_S, GONE_S if kind == "gone" else None)
+        device = json.load(open(stats))["devices"][-1] if os.path.exists(stats) else {}
+        r.transfers, r.faults = device.get("transfers", 0), device.get("faults", 0)
+        return r
+
+
+class Stream(Driver):
+    """Bytes to a board or a stub that is a program of its own; the cable between them does the faults."""
+    def run(self, a, kind, at, tmp):
+        far = self.start(a, tmp)
+        try:
+            cable, probe = self.cable(far, tmp, kind, at, None if kind == "gone" else REPLUG_MS / 1000, a.seed + at)
+            cable.start()
+            r = run(self.command(a, probe), self.folder, self.environment(a, tmp), tmp, RUN_S, GONE_S if kind == "gone" else None)
+            cable.stop()
+        finally:
+            far.kill()
+            far.wait()
+        r.transfers, r.faults = cable.transfers, cable.faults
+        return r
+
+
+class Serial(Stream):
+    def start(self, a, tmp):
+        return subprocess.Popen([a.serial_board, "--", "sh", "-c", "echo $0; exec sleep 1000", "@"], stdin=subprocess.DEVNULL,
+                                stdout=subprocess.PIPE, text=True)
+
+    def cable(self, board, tmp, *how):
+        port, rest = board.stdout.readline().strip().removeprefix("serial:").split(",", 1)
+        return SerialCable(port, os.path.join(tmp, "port"), *how), f"serial:{os.path.join(tmp, 'port')},{rest}"
+
+
+class Rsp(Stream):
+    """The stub: this very program, in front of a simulated board."""
+    def start(self, a, tmp):
+        return subprocess.Popen([a.program, "--probe", SH4_BOARD, "--gdb", "127.0.0.1:0", "--no-profile"], cwd=self.folder,
+                                stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+
+    def cable(self, stub, tmp, *how):
+        said = ""
+        while not (m := re.search(r"target remote \S*:(\d+)", said)):
+            line = stub.stderr.readline()
+            said += line or sys.exit("the stub: " + said)
+        cable = TcpCable(int(m.group(1)), *how)
+        return cable, f"rsp:127.0.0.1:{cable.port}"
+
+
+NO_IDS = [("wrong-id", "no ids in the protocol")]
+DRIVERS = {
+    "ftdi": Usb("ftdi", SH4_BOARD, "ft2232h", SH4, sh4_wrong, USB_KINDS, NO_IDS),
+    "cmsis-dap": Usb("cmsis-dap", SH4_BOARD, "cmsis-dap", SH4, sh4_wrong, USB_KINDS),
+    "cmsis-dap-v1": Usb("cmsis-dap", SH4_BOARD, "cmsis-dap,v1,report=512,hid-limit=500", SH4, sh4_wrong, USB_KINDS),
+    "jlink": Usb("jlink", SH4_BOARD, "jlink", SH4, sh4_wrong, USB_KINDS, NO_IDS),
+    "usbdm": Usb("usbdm", S12Z_BOARD, "usbdm", S12Z, s12z_wrong, USB_KINDS),
+    "usbdm-v5": Usb("usbdm", S12Z_BOARD, "usbdm,v5,cdc", S12Z, s12z_wrong, USB_KINDS),
+    "osbdm": Usb("osbdm", S12Z_BOARD, "osbdm", S12Z, s12z_wrong, USB_KINDS),
+    "serial": Serial(SH4_SERIAL, sh4_wrong, CABLE_KINDS, NO_IDS),
+    "rsp": Rsp(SH4_STUB, samples_wrong, CABLE_KINDS, NO_IDS),
 }
 
 
-def end(process):
-    """Interrupts, as a user would; then kills. Returns whether the interrupt was enough."""
-    process.send_signal(signal.SIGINT)
+# ---- judging ----
+
+def judge(driver, kind, r, normal):
+    """(what became of it, a finding or None); normal: of runs without a fault"""
+    if "Sanitizer" in r.err or "runtime error" in r.err:
+        return "", "sanitizer: " + re.search(r".{0,20}(Sanitizer|runtime error)[^$]{0,400}", r.err).group(0)
+    if r.how == "killed" or (r.how == "interrupted" and kind != "gone"):
+        return "", f"{r.how} after {r.seconds:.0f} s"
+    if normal and r.cpu > 5 * normal.cpu + BUSY_S:
+        return "", f"busy: {r.cpu:.1f} s of processor time"
+    if r.code not in (0, 1):
+        return "", f"exit code {r.code}"
+    left = "did not return within" in r.err # on a second interrupt: nothing is closed then
+    if normal and len(r.census) > len(normal.census) and not left:
+        return "", f"descriptors left open: {r.census} (without a fault {normal.census})"
+    if r.code == 1:
+        words = [line for line in r.err.splitlines() if line.startswith("probeprof: ")]
+        return "ended", None if words and len(words[-1]) > 25 else "exit code 1 and no clear word"
     try:
-        process.wait(END_S)
-        return True
-    except subprocess.TimeoutExpired:
-        process.kill()
-        process.wait()
-        return False
-
-
-def run(a, options=""):
-    """One run; returns (exit code, stdout, stderr, stats, seconds, how it ended)."""
-    folder, arguments, _ = RUNS[a.run]
-    with tempfile.TemporaryDirectory() as tmp:
-        stats = os.path.join(tmp, "stats.json")
-        rig = shlex.split(a.rig)
-        rig[-1] += options
-        command = [a.usb_rig, "--stats", stats] + rig + ["--", a.probeprof, "--probe", a.probe, "--gdb", "off", "--json"] + arguments
-        began = time.monotonic()
-        with open(os.path.join(tmp, "out"), "w+") as out, open(os.path.join(tmp, "err"), "w+") as err:
-            process = subprocess.Popen(command, stdout=out, stderr=err, stdin=subprocess.DEVNULL, cwd=os.path.join(ROOT, folder))
-            ended = "by itself"
-            try:
-                process.wait(RUN_S)
-            except subprocess.TimeoutExpired:
-                ended = "interrupted" if end(process) else "killed"
-            for f in (out, err):
-                f.seek(0)
-            out, err = out.read(), err.read()
-        device = json.load(open(stats))["devices"][-1] if os.path.exists(stats) else {}
-    return process.returncode, out, err, device, time.monotonic() - began, ended
-
-
-def judge(a, result):
-    """A finding, or None."""
-    code, out, err, _, seconds, ended = result
-    if "Sanitizer" in err or "runtime error" in err:
-        return "sanitizer: " + err[err.find("Sanitizer") - 20:][:400]
-    if ended != "by itself":
-        return f"{ended} after {seconds:.0f} s"
-    if code == 1:
-        return None if "probeprof: " in err else "exit code 1 and no word"
-    if code != 0:
-        return f"exit code {code}"
-    try:
-        profile = json.loads(out)
+        profile = json.loads(r.out)
     except ValueError:
-        return "exit code 0 and no profile"
+        return "", "exit code 0 and no profile"
     told = profile["coverage"]["gaps"] or profile["coverage"]["lost"]
-    wrong = RUNS[a.run][2](profile)
-    return f"lost and not told: {wrong}" if wrong and not told else None
+    wrong = driver.wrong(profile)
+    if wrong and not told and not (kind == "gone" and r.how == "interrupted"):
+        return "", f"lost and not told: {wrong}, {profile['coverage']}"
+    return "told" if told else "whole", None
 
 
-def one(a, kind, n):
-    result = run(a, f",fault={kind}@{n},replug={REPLUG_MS}")
-    return kind, n, result, judge(a, result)
+def one(a, name, kind, at, normal=None):
+    with tempfile.TemporaryDirectory(dir=a.tmp) as tmp:
+        r = DRIVERS[name].run(a, kind, at, tmp)
+        path = os.path.join(tmp, "census")
+        r.census = sorted(line.split(" ", 1)[1] for line in open(path).read().splitlines()) if os.path.exists(path) else []
+    r.name, r.kind, r.at = name, kind, at
+    r.became, r.finding = judge(DRIVERS[name], kind, r, normal)
+    return r
 
 
-def places(a, total):
+def normal_run(a, name):
+    """What a run without a fault takes; None: it cannot be made."""
+    runs = [one(a, name, None, 0) for _ in range(2)]
+    for r in runs:
+        if r.finding or r.code != 0 or r.became != "whole":
+            print(r.err)
+            print(f"{name}: the run without a fault: {r.finding or r.became or r.code}")
+            return None
+    most = runs[0]
+    most.transfers, most.census = min(r.transfers for r in runs), max((r.census for r in runs), key=len)
+    return most
+
+
+def places(a, name, kind, total):
+    if a.at:
+        return [a.at]
     if a.all:
         return list(range(1, total + 1))
-    rng = random.Random(a.seed)
-    first = list(range(1, min(SETTING_UP, total) + 1))
-    early = rng.sample(first, min(2, len(first)))
-    rest = range(len(first) + 1, total)
-    return sorted(early + rng.sample(rest, min(len(rest), max(a.sample - len(early), 0))))
+    rng = random.Random(f"{a.seed} {name} {kind}")
+    early = [rng.randint(1, min(SETTING_UP, total))] if rng.random() < 0.25 else []
+    return sorted(early + rng.sample(range(1, total + 1), min(total, a.sample - len(early))))
+
+
+# ---- the table ----
+
+class Row:
+    def __init__(self):
+        self.runs = self.struck = self.findings = 0
+        self.became, self.longest = {}, 0.0
+
+    def add(self, r):
+        self.runs += 1
+        self.struck += r.faults > 0
+        self.findings += r.finding is not None
+        self.became[r.became] = self.became.get(r.became, 0) + 1
+        self.longest = max(self.longest, r.seconds)
+
+
+def tell(r, a):
+    if r.finding:
+        print(f"{r.name} {r.kind}@{r.at}: {r.finding}\n{r.err}", flush=True)
+    elif a.v:
+        last = (r.err.strip().splitlines() or [""])[-1]
+        print(f"{r.name} {r.kind}@{r.at}: {r.became}, {r.seconds:.1f} s, {last[:160]}", flush=True)
+    if a.log:
+        with open(a.log, "a") as f:
+            keep = {k: getattr(r, k) for k in ("name", "kind", "at", "became", "finding", "code", "seconds", "cpu", "faults", "transfers", "err")}
+            f.write(json.dumps(keep) + "\n")
+
+
+def table(rows, a):
+    print(f"{'driver':13} {'kind':9} {'runs':>5} {'struck':>6} {'whole':>6} {'told':>6} {'ended':>6} {'findings':>8} {'longest':>8}")
+    for name in a.drivers:
+        for kind in a.kind or USB_KINDS:
+            row, no = rows.get((name, kind)), DRIVERS[name].not_applicable.get(kind)
+            if row:
+                b = row.became
+                print(f"{name:13} {kind:9} {row.runs:5} {row.struck:6} {b.get('whole', 0):6} {b.get('told', 0):6} {b.get('ended', 0):6} {row.findings:8} "
+                      f"{row.longest:6.1f} s")
+            else:
+                print(f"{name:13} {kind:9} not applicable: {no or 'a device of USB can hang, a cable cannot'}")
+
+
+# ---- the program ----
+
+def arguments():
+    p = argparse.ArgumentParser()
+    p.add_argument("build", type=os.path.abspath)
+    p.add_argument("drivers", nargs="*", metavar="DRIVER")
+    p.add_argument("--all", action="store_true")
+    p.add_argument("--sample", type=int, default=2)
+    p.add_argument("--at", type=int)
+    p.add_argument("--kind", action="append", choices=USB_KINDS)
+    p.add_argument("--jobs", type=int, default=2 * (os.cpu_count() or 1))
+    p.add_argument("--seed", type=int, default=int(time.time()))
+    p.add_argument("--log")
+    p.add_argument("-v", action="store_true")
+    a = p.parse_intermixed_args()
+    if not set(a.drivers) <= set(DRIVERS):
+        p.error("drivers: " + " ".join(DRIVERS))
+    a.drivers = a.drivers or list(DRIVERS)
+    a.program = os.path.join(a.build, "profiler/cli/probeprof")
+    a.usb_rig, a.census = (os.path.join(a.build, "tests/usb", n) for n in ("usb_rig", "libcensus.so"))
+    a.serial_board = os.path.join(a.build, "tests/sh4/serial_board")
+    return a
+
+
+def sweep(a, rows):
+    for name in list(a.drivers):
+        normal = normal_run(a, name)
+        if not normal:
+            rows[(name, None)] = None
+            continue
+        print(f"{name}: {normal.transfers} transfers, {normal.seconds:.1f} s, {normal.cpu:.2f} s of processor time", flush=True)
+        kinds = [k for k in DRIVERS[name].kinds if not a.kind or k in a.kind]
+        work = [(kind, at) for kind in kinds for at in places(a, name, kind, normal.transfers)]
+        with concurrent.futures.ThreadPoolExecutor(a.jobs) as pool:
+            for r in pool.map(lambda w: one(a, name, *w, normal), work):
+                rows.setdefault((name, r.kind), Row()).add(r)
+                tell(r, a)
 
 
 def main():
-    p = argparse.ArgumentParser()
-    p.add_argument("usb_rig", type=os.path.abspath)
-    p.add_argument("probeprof", type=os.path.abspath)
-    p.add_argument("--probe", required=True)
-    p.add_argument("--rig", required=True)
-    p.add_argument("--run", choices=RUNS, default="tutorial")
-    p.add_argument("--all", action="store_true")
-    p.add_argument("--sample", type=int, default=4)
-    p.add_argument("--kind", action="append", choices=KINDS)
-    p.add_argument("--jobs", type=int, default=1)
-    p.add_argument("--seed", type=int, default=1)
-    p.add_argument("-v", action="store_true")
-    a = p.parse_args()
-
-    clean = run(a)
-    finding = judge(a, clean)
-    if finding or clean[0] != 0:
-        print(clean[2])
-        sys.exit(f"the run without a fault: {finding or clean[0]}")
-    total = clean[3]["transfers"]
-    work = [(kind, n) for kind in a.kind or KINDS for n in places(a, total)]
-    findings, struck, recovered, longest = 0, 0, 0, 0.0
-    with concurrent.futures.ThreadPoolExecutor(a.jobs) as pool:
-        for kind, n, result, finding in pool.map(lambda w: one(a, *w), work):
-            struck += result[3].get("faults", 0) > 0
-            recovered += result[0] == 0
-            longest = max(longest, result[4])
-            if finding:
-                findings += 1
-                print(f"{kind}@{n}: {finding}\n{result[2]}")
-            elif a.v:
-                last = (result[2].strip().splitlines() or [""])[-1]
-                print(f"{kind}@{n}: exit code {result[0]}, {result[4]:.1f} s, {last[:140]}")
-    print(f"{len(work)} runs of {total} transfers, {struck} struck, {recovered} recovered or unharmed, the rest said why not; "
-          f"longest {longest:.0f} s; {findings} findings")
-    sys.exit(1 if findings or not struck else 0)
+    a, rows, began = arguments(), {}, time.monotonic()
+    if not os.path.exists(a.usb_rig):
+        print("skipped without umockdev:", *(n for n in a.drivers if isinstance(DRIVERS[n], Usb)))
+        a.drivers = [n for n in a.drivers if not isinstance(DRIVERS[n], Usb)] or sys.exit(77)
+    a.tmp = tempfile.mkdtemp(dir="/dev/shm" if os.path.isdir("/dev/shm") else None)
+    try:
+        sweep(a, rows)
+    finally:
+        shutil.rmtree(a.tmp, ignore_errors=True)
+    table(rows, a)
+    real = [r for r in rows.values() if r]
+    findings, broken = sum(r.findings for r in real), len(rows) - len(real)
+    print(f"{sum(r.runs for r in real)} runs in {time.monotonic() - began:.0f} s, {sum(r.struck for r in real)} struck, {findings} findings; --seed {a.seed} repeats it")
+    sys.exit(1 if findings or broken or not sum(r.struck for r in real) else 0)
 
 
 main()

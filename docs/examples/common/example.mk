@@ -8,17 +8,18 @@ ASFLAGS = $(CFLAGS) -Wa,-g,--debug-prefix-map=$(CURDIR)=.
 LDFLAGS = -nostdlib -static -no-pie -Wl,--build-id=sha1 -Wl,-z,noexecstack -Wl,-z,max-page-size=32 \
           -Wl,--no-warn-rwx-segments
 
+COMMON ?= ../common
 OUT = .
 OBJECTS = $(PARTS:%=$(OUT)/%.o)
 
-$(OUT)/$(NAME).elf: $(OBJECTS) ../common/example.ld
-	$(CC) $(LDFLAGS) -T ../common/example.ld -o $@ $(OBJECTS)
+$(OUT)/$(NAME).elf: $(OBJECTS) $(COMMON)/example.ld
+	$(CC) $(LDFLAGS) -T $(COMMON)/example.ld -o $@ $(OBJECTS)
 
 $(OUT)/%.o: %.c
 	$(CC) $(CFLAGS) -c -o $@ $<
 $(OUT)/%.o: %.S
 	$(CC) $(ASFLAGS) -c -o $@ $<
-$(OUT)/%.o: ../common/%.S
+$(OUT)/%.o: $(COMMON)/%.S
 	$(CC) $(ASFLAGS) -c -o $@ $<
 
 clean:
