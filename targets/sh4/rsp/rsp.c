@@ -59,6 +59,15 @@ static int await_stop(struct rsp_target *t, const char *what, struct err *err)
     return ret == 0 ? no_interrupt(t, what, err) : ret;
 }
 
+/* A program that was held goes on. If it cannot, poll tells that it stands. */
+static int go_on(struct rsp_target *t, struct err *err)
+{
+    int ret = rsp_resume(&t->base, &(struct resume){ .kind = RESUME_CONTINUE }, err);
+    if (ret < 0 && t->state == TARGET_HALTED)
+        t->has_stop = true;
+    return ret;
+}
+
 int rsp_hold(struct rsp_target *t, const char *what, struct err *err)
 {
     struct rsp_bp *b;
@@ -73,8 +82,10 @@ int rsp_hold(struct rsp_target *t, const char *what, struct err *err)
         ret = await_stop(t, what, err);
     if (ret > 0)
         ret = rsp_take_stop(t, err);
+    if (ret < 0 && rsp_lost(t, ret) < 0 && t->state == TARGET_HALTED)
+        go_on(t, NULL); /* it stopped, and where it stands could not be read */
     if (ret < 0)
-        return rsp_lost(t, ret);
+        return ret;
     /* A stop of the program's own that came first: the interrupt's answer follows, or never comes. Poll tells. */
     b = rsp_bp_at(t, (uint32_t)t->stop.pc);
     bool own = t->stop.reason != STOP_SIGNAL || (t->stop.signal != RSP_SIGINT && t->stop.signal != RSP_SIGTRAP && t->stop.signal != 0) ||
@@ -89,7 +100,7 @@ int rsp_let_go(struct rsp_target *t, int held, int ret, struct err *err)
 {
     if (held <= 0 || t->state != TARGET_HALTED)
         return ret;
-    int went = rsp_resume(&t->base, &(struct resume){ .kind = RESUME_CONTINUE }, ret < 0 ? NULL : err);
+    int went = go_on(t, ret < 0 ? NULL : err);
     return ret < 0 ? ret : went;
 }
 
