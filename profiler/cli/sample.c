@@ -1,6 +1,7 @@
 #include "profiler/cli/sample.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #include "probe/base/util.h"
 
@@ -83,16 +84,15 @@ static int look_whether_it_runs(struct sampler *s, struct target *t, struct even
     return note(t, runs ? EVENT_CAUSE_RESUMED : EVENT_CAUSE_HALTED, out);
 }
 
-/* A look that failed is missed; a target that never answers, or cannot, is trouble. */
+/* A look that failed is missed; a target that never answers, or cannot, is trouble, unless it has stopped (err is NULL then). */
 static int failed(struct sampler *s, struct target *t, const struct err *why, struct err *err)
 {
     s->missed++;
     s->unreported++;
     plan(s, t);
-    if (++s->failures < FAILURES_MAX && why->code != ERR_UNSUPPORTED)
+    if (!err || (++s->failures < FAILURES_MAX && why->code != ERR_UNSUPPORTED))
         return 0;
-    if (err)
-        *err = *why;
+    *err = *why;
     return -(int)why->code;
 }
 
@@ -102,7 +102,7 @@ static int sample(struct sampler *s, struct target *t, struct event *out, struct
     struct err why = { .code = ERR_PROTOCOL };
     int ret = t->ops->sample_pc(t, &pc, &why);
     if (ret < 0)
-        return t->ops->state(t) == TARGET_RUNNING ? failed(s, t, &why, err) : 0;
+        return failed(s, t, &why, t->ops->state(t) == TARGET_RUNNING ? err : NULL);
     *out = (struct event){ .kind = EVENT_SAMPLE, .host_ns = now(t), .pc = pc, .flags = ret ? EVENT_HAS_PC : 0, .amount = s->unreported };
     s->unreported = 0;
     s->failures = 0;
@@ -151,6 +151,9 @@ static int status(void *ctx, struct target *t, struct trace_status *out, struct 
     if (held && s->samples && ns)
         snprintf(out->note + n, sizeof out->note - (size_t)n, "; each look halts the program, for %.3g ms on average: %.1f%% of the time it stood still",
                  (double)held / (double)s->samples / 1e6, 100.0 * (double)held / (double)ns);
+    n = (int)strlen(out->note);
+    if (s->unreported) /* no sample came after them to tell */
+        snprintf(out->note + n, sizeof out->note - (size_t)n, "; the last %llu looks were missed", (unsigned long long)s->unreported);
     return 0;
 }
 
