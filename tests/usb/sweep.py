@@ -56,7 +56,10 @@ def s12z_wrong(profile):
 
 
 def samples_wrong(profile):
-    return None if sum(f["hits"] for f in profile["functions"]) else "no sample"
+    looks, missed = (profile["sampling"][k] for k in ("looks", "missed"))
+    hits = sum(f["hits"] for f in profile["functions"])
+    known = looks + missed > 0 or "missed" in profile["note"]
+    return None if hits <= looks and known else f"{hits} hits, {looks} looks, {missed} missed"
 
 
 class Driver:

@@ -32,7 +32,7 @@ def wait(process, seconds):
 def run(command, folder, env, tmp, seconds, interrupt_s=None):
     """interrupt_s: an interrupt after so long is what is tried, and no finding."""
     r = Ended()
-    with open(os.path.join(tmp, "out"), "w+") as out, open(os.path.join(tmp, "err"), "w+") as err:
+    with open(os.path.join(tmp, "out"), "w+", errors="replace") as out, open(os.path.join(tmp, "err"), "w+", errors="replace") as err:
         began = time.monotonic()
         process = subprocess.Popen(command, stdout=out, stderr=err, stdin=subprocess.DEVNULL, cwd=folder, env=env, start_new_session=True)
         r.how = "by itself"
