@@ -26,6 +26,11 @@ bool board_faulty(const struct board *b, enum board_fault fault)
 
 /* ---- time ---- */
 
+static uint64_t ns_of(const struct board *b)
+{
+    return (uint64_t)((__extension__(unsigned __int128)b->cycles * 1000000000) / b->opt.cpu_hz);
+}
+
 static uint64_t cycles_of(const struct board *b, uint64_t ns)
 {
     return (uint64_t)((__extension__(unsigned __int128)ns * b->opt.cpu_hz) / 1000000000);
@@ -174,11 +179,15 @@ static uint64_t xorshift(uint64_t *s)
 }
 
 /* A data register's word on its way in. */
+enum { WEAK_WIRES_BITS = 1000 }; /* one in so many is lost above wires=HZ, sddr=HZ */
+
 static uint32_t hudi_arrive(void *ctx, uint32_t word)
 {
     struct board *b = ctx;
-    if (b->opt.fault == FAULT_NOISE_IN) {
-        for (; b->noise_left < 32; b->noise_left += 1 + xorshift(&b->noise_state) % (2 * b->opt.fault_n))
+    uint64_t rate = b->opt.fault == FAULT_NOISE_IN ? b->opt.fault_n
+                    : b->opt.sddr_hz && b->opt.tck_hz > b->opt.sddr_hz ? (uint64_t)WEAK_WIRES_BITS : 0;
+    if (rate) {
+        for (; b->noise_left < 32; b->noise_left += 1 + xorshift(&b->noise_state) % (2 * rate))
             word ^= 1u << b->noise_left;
         b->noise_left -= 32;
     }
@@ -197,8 +206,6 @@ static const struct sh4_hudi_ops hudi_ops = {
 };
 
 /* ---- pins ---- */
-
-enum { WEAK_WIRES_BITS = 1000 }; /* one in so many is lost above wires=HZ */
 
 /* Flips about one bit in `rate`; the distance to the next is drawn anew each time. */
 static void add_noise(struct board *b, size_t n, uint64_t rate, uint8_t *tdo)
@@ -241,7 +248,7 @@ static int board_clock(struct sim_board *sb, size_t n, const uint8_t *tms, const
         memset(tdo, 0xFF, (n + 7) / 8);
     if (tdo && b->opt.fault == FAULT_NOISE)
         add_noise(b, n, b->opt.fault_n, tdo);
-    else if (tdo && b->opt.wires_hz && b->opt.tck_hz > b->opt.wires_hz)
+    else if (tdo && b->opt.wires_hz && b->opt.tck_hz > b->opt.wires_hz && ns_of(b) >= b->opt.wires_from_us * 1000)
         add_noise(b, n, WEAK_WIRES_BITS, tdo);
     return 0;
 }
@@ -317,7 +324,7 @@ static uint64_t board_now_ns(struct sim_board *sb)
 {
     struct board *b = board_of(sb);
     count_tck(b);
-    return (uint64_t)((__extension__(unsigned __int128)b->cycles * 1000000000) / b->opt.cpu_hz);
+    return ns_of(b);
 }
 
 /* A host takes about this long to find a device and open it, or not to find it. */

@@ -4,7 +4,8 @@
  * Options after the board's name, comma separated:
  *   be | le            byte order of the part (default le)
  *   tck=HZ cpu=HZ      TCK (default 10 MHz) and CPU clock (default 200 MHz; bus 1/2, peripherals 1/4)
- *   wires=HZ           long wires: above this TCK about one TDO bit in 1000 is lost (default: never)
+ *   wires=HZ[@US]      long wires: above this TCK about one TDO bit in 1000 is lost (default: never), from that time on
+ *   sddr=HZ            above this TCK about one bit in 1000 of what is written to SDDR is lost, though BYPASS passes all
  *   serial=none|pty[:LINK]|file:PATH
  *                      SCIF line: a pseudo terminal (LINK: a symbolic link to it), or a file written to
  *   private=on|off     private H-UDI commands (default on)

@@ -1,11 +1,12 @@
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "probe/base/options.h"
 #include "targets/sh4/model/board_priv.h"
 
-#define OPTIONS_HELP "options: be le tck=HZ cpu=HZ wires=HZ serial=none|pty[:LINK]|file:PATH private=on|off nmi=US rom=FILE fault=KIND"
+#define OPTIONS_HELP "options: be le tck=HZ cpu=HZ wires=HZ[@US] sddr=HZ serial=none|pty[:LINK]|file:PATH private=on|off nmi=US rom=FILE fault=KIND"
 
 static int parse_hz(const char *name, const char *text, uint32_t *out, struct err *err)
 {
@@ -16,15 +17,24 @@ static int parse_hz(const char *name, const char *text, uint32_t *out, struct er
     return ret;
 }
 
-static int parse_us(const char *text, uint64_t *out, struct err *err)
+static int parse_us(const char *name, const char *text, uint64_t *out, struct err *err)
 {
     char *end;
     errno = 0;
     unsigned long long v = strtoull(text, &end, 0);
     if (errno || end == text || *end || v == 0 || v > 1000000000)
-        return err_set(err, ERR_USAGE, "a number of microseconds, 1 to 1000000000", "nmi=%s", text);
+        return err_set(err, ERR_USAGE, "a number of microseconds, 1 to 1000000000", "%s=%s", name, text);
     *out = v;
     return 0;
+}
+
+/* HZ or HZ@US */
+static int parse_wires(const char *text, struct board_options *o, struct err *err)
+{
+    char hz[32];
+    snprintf(hz, sizeof hz, "%.*s", (int)strcspn(text, "@"), text);
+    int ret = parse_hz("wires", hz, &o->wires_hz, err);
+    return ret == 0 && strchr(text, '@') ? parse_us("wires", strchr(text, '@') + 1, &o->wires_from_us, err) : ret;
 }
 
 static int parse_fault(const char *text, struct board_options *o, struct err *err)
@@ -63,7 +73,9 @@ static int parse_one(void *ctx, const char *name, const char *value, struct err 
     if (!strcmp(name, "cpu"))
         return parse_hz(name, value, &o->cpu_hz, err);
     if (!strcmp(name, "wires"))
-        return parse_hz(name, value, &o->wires_hz, err);
+        return parse_wires(value, o, err);
+    if (!strcmp(name, "sddr"))
+        return parse_hz(name, value, &o->sddr_hz, err);
     if (!strcmp(name, "serial"))
         return options_text(o->serial, sizeof o->serial, value, err);
     if (!strcmp(name, "rom"))
@@ -71,7 +83,7 @@ static int parse_one(void *ctx, const char *name, const char *value, struct err 
     if (!strcmp(name, "fault"))
         return parse_fault(value, o, err);
     if (!strcmp(name, "nmi"))
-        return parse_us(value, &o->nmi_us, err);
+        return parse_us(name, value, &o->nmi_us, err);
     if (!strcmp(name, "private") && (!strcmp(value, "on") || !strcmp(value, "off"))) {
         o->private_commands = !strcmp(value, "on");
         return 0;

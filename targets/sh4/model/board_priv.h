@@ -33,7 +33,9 @@ enum board_fault {
 
 struct board_options {
     bool big, private_commands;
-    uint32_t tck_hz, cpu_hz, wires_hz; /* wires_hz: above it TDO bits are lost; 0: never */
+    uint32_t tck_hz, cpu_hz;
+    uint32_t wires_hz, sddr_hz; /* above them TDO bits are lost, bits of words for SDDR are; 0: never */
+    uint64_t wires_from_us;
     char serial[128], rom[256];
     enum board_fault fault;
     uint64_t fault_n; /* TCK clock from which on it shows; noise: one bit in so many */
