@@ -1,6 +1,7 @@
 #include "probe/link.h"
 
 #include <stdbool.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "probe/base/util.h"
@@ -135,6 +136,12 @@ int link_check(struct probe *p, uint32_t bits, unsigned *taps, struct err *err)
 }
 
 /* ---- the clock ---- */
+
+const char *link_hz_text(uint32_t hz, char *buf, size_t cap)
+{
+    snprintf(buf, cap, "%u %s", (unsigned)(hz < 10000 ? hz : hz / 1000), hz < 10000 ? "Hz" : "kHz");
+    return buf;
+}
 
 /* 0 if the pattern passes every time, and through as many devices as before. */
 static int good(struct probe *p, struct link_speed *s, struct err *err)

@@ -28,6 +28,9 @@ int link_reset(struct probe *p, struct err *err);
 enum { LINK_MAX_PATTERN = 16384 };
 int link_check(struct probe *p, uint32_t bits, unsigned *taps, struct err *err);
 
+/* link_hz_text - a clock for people: "4500 kHz", "457 Hz". Returns buf. */
+const char *link_hz_text(uint32_t hz, char *buf, size_t cap);
+
 struct link_speed {
     uint32_t hz;        /* in use now */
     uint32_t failed_hz; /* bits were lost at this clock; 0: none was, the adapter or most_hz is the limit */

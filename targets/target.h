@@ -158,6 +158,14 @@ struct target_trace_ops {
     char *(*line_text)(uint64_t line, char *buf, size_t cap);
 };
 
+/* What the wire does to what is sent over it. */
+struct target_wire {
+    uint64_t damaged; /* exchanges that came back changed and were repeated; only grows */
+    bool disturbed;   /* so many of them close together, at least once, that something should be done */
+    uint32_t hz;      /* of a clock that the driver may lower (part's option): in use now; 0: it may not */
+    uint32_t from_hz; /* what that was before it was lowered; 0: never */
+};
+
 /* ---- the target ---- */
 struct target_ops {
     const char *name;         /* "sh7750" */
@@ -211,6 +219,8 @@ struct target_ops {
     uint64_t (*sample_held_ns)(struct target *t);
     /* What this adapter lacks or costs with this part, one sentence to be told once after attach; NULL if nothing. The member may be NULL. */
     const char *(*remark)(struct target *t);
+    /* Always succeeds; NULL: not known. */
+    void (*wire)(struct target *t, struct target_wire *out);
 
     /* Breakpoints and watchpoints; idempotent per (kind, addr, len). -ERR_RESOURCE when used up. */
     int (*insert_bp)(struct target *t, enum bp_kind kind, uint64_t addr, unsigned len, struct err *err);

@@ -28,6 +28,7 @@ struct doctor {
     const struct part *part;
     bool private_allowed;
     bool unpowered;            /* the adapter sees no target power */
+    uint32_t found_hz;         /* by --speed auto; 0: not looked for */
 };
 
 /* A step fills `detail`. Returns 0, 1 if it does not apply here, or what is wrong. */
@@ -206,11 +207,39 @@ static int look_pins(struct doctor *d, char *detail, size_t cap, struct err *err
     return !seen;
 }
 
+/* The clock that was found or asked for. */
+static int clock_found(struct doctor *d, char *detail, size_t cap, struct err *err)
+{
+    const struct part *part;
+    struct link_speed s;
+    char hz[24], failed[24];
+    uint32_t most = part_choose(d->set->target, d->report->probe, &part, NULL) == 0 ? part->most_tck_hz : 0;
+    int ret = link_speed_auto(d->probe, most, &s, err);
+    if (ret < 0)
+        return ret;
+    d->found_hz = s.hz;
+    link_hz_text(s.hz, hz, sizeof hz);
+    if (s.failed_hz)
+        snprintf(detail, cap, "%s; bits are lost at %s", hz, link_hz_text(s.failed_hz, failed, sizeof failed));
+    else
+        snprintf(detail, cap, "%s, the most of adapter and part; no bit was lost", hz);
+    return 0;
+}
+
+static int clock_asked(struct doctor *d, char *detail, size_t cap, struct err *err)
+{
+    char hz[24], wanted[24];
+    uint32_t got = 0;
+    int ret = d->probe->driver->jtag->set_clock(d->probe, d->set->speed_hz, &got, err);
+    bool other = got < d->set->speed_hz / 10 * 9 || got > d->set->speed_hz;
+    link_hz_text(got, hz, sizeof hz);
+    snprintf(detail, cap, other ? "%s, what this adapter makes of %s" : "%s", hz, link_hz_text(d->set->speed_hz, wanted, sizeof wanted));
+    return ret;
+}
+
 static int look_clock(struct doctor *d, char *detail, size_t cap, struct err *err)
 {
     const struct jtag_ops *j = d->probe->driver->jtag;
-    struct link_speed s;
-    uint32_t got = 0;
     if (d->unpowered || !j) {
         snprintf(detail, cap, "%s", j ? "looked at below, without power" : d->probe->driver->stream ? "baud= in --probe, of a serial port" : "the part sets it");
         return 1;
@@ -219,15 +248,7 @@ static int look_clock(struct doctor *d, char *detail, size_t cap, struct err *er
         snprintf(detail, cap, "the adapter's default; --speed auto finds the most");
         return 1;
     }
-    const struct part *part;
-    uint32_t most = part_choose(d->set->target, d->report->probe, &part, NULL) == 0 ? part->most_tck_hz : 0;
-    int ret = d->set->speed_auto ? link_speed_auto(d->probe, most, &s, err) : j->set_clock(d->probe, d->set->speed_hz, &got, err);
-    if (ret == 0 && d->set->speed_auto)
-        snprintf(detail, cap, s.failed_hz ? "%u kHz; bits are lost at %u kHz" : "%u kHz, the most of adapter and part; no bit was lost", (unsigned)(s.hz / 1000),
-                 (unsigned)(s.failed_hz / 1000));
-    else if (ret == 0)
-        snprintf(detail, cap, "%u kHz", (unsigned)(got / 1000));
-    return ret;
+    return d->set->speed_auto ? clock_found(d, detail, cap, err) : clock_asked(d, detail, cap, err);
 }
 
 static int look_jtag(struct doctor *d, char *detail, size_t cap, struct err *err)
@@ -281,11 +302,23 @@ static bool big_endian(const struct settings *set)
     return big;
 }
 
+/* The part's own registers may want a lower clock than its BYPASS. */
+static void tell_clock(struct doctor *d, char *detail, size_t cap)
+{
+    struct target_wire w = { .hz = 0 };
+    char hz[24], from[24];
+    size_t at = strlen(detail);
+    if (d->target->ops->wire)
+        d->target->ops->wire(d->target, &w);
+    if (w.from_hz)
+        snprintf(detail + at, cap - at, "; at %s: its own registers lose bits at %s", link_hz_text(w.hz, hz, sizeof hz), link_hz_text(w.from_hz, from, sizeof from));
+}
+
 static int look_part(struct doctor *d, char *detail, size_t cap, struct err *err)
 {
     bool asked = d->set->origin[SET_PRIVATE] != ORIGIN_NONE;
     d->private_allowed = asked ? d->set->allow_private : !strncmp(d->report->probe, "sim:", 4);
-    struct part_options opt = { .allow_private = d->private_allowed, .bdc_fast = d->set->bdc_fast, .big_endian = big_endian(d->set) };
+    struct part_options opt = { .allow_private = d->private_allowed, .bdc_fast = d->set->bdc_fast, .found_hz = d->found_hz, .big_endian = big_endian(d->set) };
     if (!*d->set->target && strncmp(d->report->probe, "sim:", 4)) {
         snprintf(detail, cap, "not looked at: --target says which it is (probeprof list)");
         return 1;
@@ -300,6 +333,8 @@ static int look_part(struct doctor *d, char *detail, size_t cap, struct err *err
         ret = d->target->ops->attach(d->target, err);
     if (ret == 0)
         snprintf(detail, cap, "%s%s%s", d->target->ops->name, state_text(d->target), *chain && strrchr(chain, ';') ? strrchr(chain, ';') : "");
+    if (ret == 0)
+        tell_clock(d, detail, cap);
     return ret;
 }
 

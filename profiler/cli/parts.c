@@ -17,7 +17,8 @@ static int open_sh4(const struct part *part, struct probe *probe, const struct p
     if (opt->bdc_fast || opt->allow_security || opt->pdo)
         return err_set(err, ERR_USAGE, "leave it out", "%s is for S12Z parts, not for a %s",
                        opt->bdc_fast ? "bdc-fast" : opt->pdo ? "pdo" : "allow-security", part->name);
-    struct sh4_options o = { .variant = part->name, .big_endian = opt->big_endian, .allow_private = opt->allow_private };
+    struct sh4_options o = { .variant = part->name, .big_endian = opt->big_endian, .allow_private = opt->allow_private,
+                             .tck_hz = opt->found_hz, .tck_auto = opt->found_hz != 0 };
     const struct stream_ops *s = probe->driver->stream;
     return s && s->traits(probe) & STREAM_RSP ? sh4_rsp_open(probe, &o, out, err) : sh4_open(probe, &o, out, err);
 }

@@ -10,6 +10,7 @@ struct part_options {
     bool big_endian;    /* byte order of the part */
     bool allow_private; /* use commands no public manual documents */
     struct probe *pdo;  /* of parts with BDC: s12z_options.pdo */
+    uint32_t found_hz;  /* of parts with JTAG: --speed auto has found this clock; the driver proves it and may lower it. 0: no business of its */
     bool bdc_fast, allow_security; /* of parts with BDC: s12z_options.fast_clock, allow_security_byte */
 };
 

@@ -52,6 +52,12 @@ struct run {
     char found[1024];       /* lines of run_found() that are to be said */
     bool unpowered;         /* the adapter sees no target power */
     uint32_t found_hz;      /* --speed auto: the clock that was found, for an adapter that comes back */
+    struct {
+        struct worker_client client;
+        pthread_mutex_t lock;
+        struct target_wire seen; /* under lock */
+        struct target_wire told; /* the loop's */
+    } wire;
     struct target *target;
     struct worker *worker;
     struct gdb_server *server;
@@ -112,6 +118,13 @@ void run_found(struct run *r, const char *fmt, ...) __attribute__((format(printf
  * (r->probe is then a probe around the adapter's: jtag_chain.h). */
 int run_link(struct run *r, struct err *err);
 void run_link_after(struct run *r); /* what there is to tell once the part has answered */
+
+/* run_watch_wire - initialise r->wire; its client looks for damage to what is sent. */
+void run_watch_wire(struct run *r);
+
+/* run_tell_wire - what there is to tell people about the wire: the first time it is disturbed; with `last` what has come of it since.
+ * On the loop. */
+void run_tell_wire(struct run *r, bool last);
 
 /* run_parts - everything up to an attached target: symbols, addresses, adapter. On failure run_fini(). */
 int run_parts(struct run *r, struct err *err);

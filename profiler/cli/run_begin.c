@@ -113,6 +113,7 @@ void run_begin(void *ctx, struct target *t)
 {
     struct run *r = ctx;
     struct err why = { .code = ERR_OK };
+    worker_add_client(r->worker, &r->wire.client);
     worker_add_client(r->worker, &r->link.client);
     worker_serve(r->worker);
     if (run_begin_again(r, t, &why) < 0)

@@ -30,16 +30,18 @@ static int check_power(struct run *r, struct err *err)
 static int find_speed(struct run *r, struct err *err)
 {
     struct link_speed s;
+    char hz[24], failed[24];
     int ret = r->probe->driver->jtag ? link_speed_auto(r->probe, r->part->most_tck_hz, &s, err) : -ERR_UNSUPPORTED;
     if (!r->probe->driver->jtag) /* BDC: SYNC measures the clock, always */
         return 0;
     if (ret < 0)
         return err_prefix(err, ret, "speed auto");
     r->found_hz = s.hz;
+    link_hz_text(s.hz, hz, sizeof hz);
     if (s.failed_hz)
-        run_found(r, "TCK %" PRIu32 " kHz; bits are lost at %" PRIu32 " kHz", s.hz / 1000, s.failed_hz / 1000);
+        run_found(r, "TCK %s; bits are lost at %s", hz, link_hz_text(s.failed_hz, failed, sizeof failed));
     else
-        run_found(r, "TCK %" PRIu32 " kHz, the most of adapter and part; no bit was lost", s.hz / 1000);
+        run_found(r, "TCK %s, the most of adapter and part; no bit was lost", hz);
     return 0;
 }
 
@@ -54,18 +56,66 @@ static int find_part(struct run *r, struct err *err)
 
 void run_link_after(struct run *r)
 {
+    struct target_wire w = { .hz = 0 };
+    char hz[24], from[24];
+    if (r->target->ops->wire)
+        r->target->ops->wire(r->target, &w);
+    if (w.from_hz)
+        run_found(r, "TCK %s: the part's own registers lose bits at %s", link_hz_text(w.hz, hz, sizeof hz), link_hz_text(w.from_hz, from, sizeof from));
     if (r->unpowered)
         run_found(r, "the adapter sees no target power, but the part answers: pin VTref of the connector may be open");
 }
+
+/* ---- while it runs ---- */
+
+static bool look(void *ctx, struct target *t)
+{
+    struct run *r = ctx;
+    if (t->ops->wire) {
+        pthread_mutex_lock(&r->wire.lock);
+        t->ops->wire(t, &r->wire.seen);
+        pthread_mutex_unlock(&r->wire.lock);
+    }
+    return false;
+}
+
+void run_watch_wire(struct run *r)
+{
+    pthread_mutex_init(&r->wire.lock, NULL);
+    r->wire.client = (struct worker_client){ .ctx = r, .slice = look };
+    if (r->target->ops->wire)
+        r->target->ops->wire(r->target, &r->wire.told); /* what attaching did is told */
+    r->wire.seen = r->wire.told;
+}
+
+void run_tell_wire(struct run *r, bool last)
+{
+    pthread_mutex_lock(&r->wire.lock);
+    struct target_wire w = r->wire.seen;
+    pthread_mutex_unlock(&r->wire.lock);
+    const struct target_wire *told = &r->wire.told;
+    bool first = w.disturbed && !told->disturbed;
+    if (w.damaged == told->damaged || (!first && !(last && told->disturbed)))
+        return;
+    char clock[80] = "", hz[24], from[24];
+    if (w.hz != told->hz)
+        snprintf(clock, sizeof clock, "; TCK is %s now, it was %s", link_hz_text(w.hz, hz, sizeof hz), link_hz_text(told->hz, from, sizeof from));
+    run_note(r, "the wire has damaged %" PRIu64 " exchanges, which were repeated%s%s", w.damaged, clock,
+             *clock ? "" : w.hz ? "" : " (lower --speed, or --speed auto; shorten the wires, check ground)");
+    r->wire.told = w;
+}
+
+/* ---- before ---- */
 
 /* An adapter rounds what was asked for, sometimes a lot. */
 static int show_speed(struct run *r, struct err *err)
 {
     const struct jtag_ops *j = r->probe->driver->jtag;
     uint32_t got = 0;
+    char hz[24], wanted[24];
     int ret = j && j->set_clock ? j->set_clock(r->probe, r->set.speed_hz, &got, err) : 0;
     if (ret == 0 && got && (got < r->set.speed_hz / 10 * 9 || got > r->set.speed_hz))
-        run_found(r, "TCK %" PRIu32 " kHz, what this adapter makes of %u kHz", got / 1000, r->set.speed_hz / 1000);
+        run_found(r, "TCK %s, what this adapter makes of %s", link_hz_text(got, hz, sizeof hz), link_hz_text(r->set.speed_hz, wanted, sizeof wanted));
     return ret;
 }
 

@@ -213,6 +213,7 @@ static void on_tick(uv_timer_t *handle)
 {
     struct run *r = handle->data;
     run_tell_link(r);
+    run_tell_wire(r, false);
     progress_tick(&r->progress, uv_hrtime());
     look_after_profile(r);
 }
@@ -283,6 +284,7 @@ static int start_server(struct run *r, struct err *err)
 int run_loop(struct run *r, struct err *err)
 {
     int ret = start_loop(r, err);
+    run_watch_wire(r);
     if (ret == 0)
         ret = worker_start(&(struct worker_config){ .target = r->target, .loop = &r->loop, .log = &r->log,
                                                     .recover = run_recover, .recover_ctx = r, .held = true }, &r->worker, err);
@@ -301,6 +303,7 @@ int run_loop(struct run *r, struct err *err)
     post(r, run_begin, job_done);
     uv_run(&r->loop, UV_RUN_DEFAULT);
     run_tell_link(r);
+    run_tell_wire(r, true);
     if (r->failure.code == ERR_OK)
         return 0;
     *err = r->failure;

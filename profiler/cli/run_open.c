@@ -73,6 +73,7 @@ static int open_all(struct run *r, struct err *err)
     if (ret == 0)
         ret = run_link(r, err);
     opt.pdo = r->pdo;
+    opt.found_hz = r->found_hz;
     if (ret == 0)
         ret = r->part->open(r->part, r->probe, &opt, &r->target, err);
     if (ret == 0)

@@ -17,6 +17,7 @@ struct sh4_options {
     uint32_t agent_ram;      /* target RAM the agent may use for tracing; 0: 0x8C004000 */
     uint32_t agent_ram_bytes;/* 0: 48 KB */
     uint32_t tck_hz;         /* wanted wire clock; 0: leave the adapter's */
+    bool tck_auto;           /* it was found by trying, with BYPASS: try it with SDDR at attach, and lower it when words are damaged */
 };
 #define SH4_AGENT_RAM_DEFAULT 0x8C004000u
 #define SH4_AGENT_RAM_BYTES (48u * 1024u)

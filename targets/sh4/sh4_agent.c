@@ -279,10 +279,13 @@ static int run_all(struct sh4_target *t, struct exchange *x, size_t n, uint32_t 
                            (unsigned)at + 1, n, failures, v == LATE ? "because the target is late"
                            : v == DAMAGED ? "by its checksum" : "without an answer", t->link.idle_clocks);
         t->link.retries++;
+        ret = v != LATE && t->link.idle_clocks >= ENOUGH_CLOCKS ? sh4_clock_damaged(&t->link, err) : 0;
+        failures = ret > 0 ? 0 : failures;
         /* Late for certain, or a word written just between capture and update: more time between scans. */
-        if (v == LATE || t->link.idle_clocks < ENOUGH_CLOCKS)
+        if (v == LATE || (ret == 0 && t->link.idle_clocks < ENOUGH_CLOCKS))
             slower(&t->link);
-        ret = sh4_agent_resync(t, err);
+        if (ret >= 0)
+            ret = sh4_agent_resync(t, err);
         if (ret < 0)
             return ret;
         while (at < n && x[at].done)

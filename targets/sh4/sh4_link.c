@@ -171,9 +171,12 @@ int sh4_link_connect(struct sh4_link *l, struct err *err)
 {
     if (!l->jtag)
         return sh4_stream_connect(l, err);
+    uint32_t got;
     l->ir = -1;
     l->ir_bits = 0;
-    int ret = check_pins(l, err);
+    int ret = l->clock.hz ? l->jtag->set_clock(l->p, l->clock.hz, &got, err) : 0; /* of an adapter that was opened again */
+    if (ret == 0)
+        ret = check_pins(l, err);
     if (ret == 0 && l->jtag->ir_bits)
         ret = check_place(l, err);
     else if (ret == 0 && (ret = measure_ir(l, err)) == 0)

@@ -21,6 +21,16 @@
 
 enum { SH4_LINK_BATCH = 2048, SH4_AGENT_DRAIN = 1100 /* POLLs that end any block under way */ }; /* most scans queued at once */
 
+/* How well the wire clock goes (sh4_clock.c). */
+struct sh4_clock {
+    uint32_t hz;            /* as the driver set it; 0: it is not the driver's business */
+    uint32_t from_hz;       /* what it was before it was lowered; 0: never */
+    uint64_t damaged;       /* exchanges that the wire damaged */
+    unsigned fresh, lowered;
+    uint64_t fresh_scans;   /* link.scans at the first of the fresh ones */
+    bool disturbed;         /* many came close together, at least once */
+};
+
 struct sh4_link {
     struct probe *p;
     const struct jtag_ops *jtag; /* NULL: the agent is at the far end of a byte stream */
@@ -30,6 +40,7 @@ struct sh4_link {
     uint32_t idle_clocks;   /* after every scan; grows when the target is late */
     struct jtag_op *ops;    /* SH4_LINK_BATCH */
     uint8_t *tdi, *tdo;     /* 4 bytes per op */
+    struct sh4_clock clock;
     uint64_t scans, words_to_target, words_from_target, retries, resyncs; /* since open; scans of a stream: bytes */
     /* byte stream: */
     uint8_t in[8192];       /* come, not used yet */
@@ -62,6 +73,15 @@ int sh4_link_words(struct sh4_link *l, const uint32_t *out, uint32_t *in, size_t
 int sh4_link_status(struct sh4_link *l, const uint8_t *selectors, uint32_t *values, size_t n, struct err *err);
 /* Private: fills ASERAM from offset; words in host order. Loads reset-negate after. */
 int sh4_link_aseram(struct sh4_link *l, uint32_t offset, const uint32_t *words, size_t n, struct err *err);
+
+/* ---- the wire's clock (sh4_clock.c) ---- */
+
+/* attach: whether words go to SDDR and back unharmed; lowers the clock until they do, if sh4_options.tck_auto. The program runs, and no
+ * agent listens. 1: lowered, attach again; 0; the adapter's failure. A program that uses SDDR itself makes the test say nothing: then
+ * the clock stays. */
+int sh4_clock_prove(struct sh4_link *l, struct err *err);
+/* An exchange was damaged. 1: the clock has been lowered because of it; 0; the adapter's failure. */
+int sh4_clock_damaged(struct sh4_link *l, struct err *err);
 
 /* The link's clock, and waiting; a byte stream waits no longer than until bytes come. */
 uint64_t sh4_link_now(const struct sh4_link *l);

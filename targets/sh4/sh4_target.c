@@ -674,6 +674,8 @@ static int op_attach(struct target *target, struct err *err)
     ret = seen_halted(t, err);
     if (ret == 0 && t->link.jtag && (ret = sh4_link_words(&t->link, NULL, NULL, SH4_AGENT_DRAIN, err)) == 0)
         ret = seen_halted(t, err);
+    if (ret == 0 && (ret = sh4_clock_prove(&t->link, err)) > 0)
+        return op_attach(target, err); /* what was seen through a bad wire is worth nothing */
     if (ret < 0)
         return lost(t, ret);
     t->check_patches = t->npatches > 0 || t->nvbr_sites > 0;
@@ -788,7 +790,7 @@ static int reset_halt(struct sh4_target *t, struct err *err)
     }
     if (sh4_link_reset_held(&t->link))
         return reset_is_held(err, "reset halt");
-    return err_set(err, ERR_TIMEOUT, "is the CPU clocked? does this part accept the private command 80 (ASE boot)?",
+    return err_set(err, ERR_TIMEOUT, "is the CPU clocked? try --speed auto; does this part accept the private command 80 (ASE boot)?",
                    "reset halt: the CPU did not start in the agent");
 }
 
@@ -869,6 +871,12 @@ static void op_close(struct target *target)
     free(t);
 }
 
+static void op_wire(struct target *target, struct target_wire *out)
+{
+    const struct sh4_clock *c = &sh4_of(target)->link.clock;
+    *out = (struct target_wire){ .damaged = c->damaged, .hz = c->hz, .from_hz = c->from_hz, .disturbed = c->disturbed };
+}
+
 static const struct target_ops table = {
     .name = "sh7750", .gdb_arch = "sh4", .regs = sh4_target_regs, .nregs = SH4_NREGS, .pc_reg = SH4_REG_PC,
     .sp_reg = SH4_REG_SP, .bp_size = 2, .canonical = op_canonical, .attach = op_attach, .detach = op_detach,
@@ -879,7 +887,7 @@ static const struct target_ops table = {
     .monitor = sh4_monitor, .events = sh4_events, .default_events = { 0x23, 0x08 },
     .counters_arm = sh4_counters_arm, .counters_read = sh4_counters_read, .semihosting = op_semihosting,
     .syscall_return = op_syscall_return, .trace = NULL, .now_ns = op_now, .set_image = sh4_set_image,
-    .close = op_close,
+    .wire = op_wire, .close = op_close,
 };
 
 const struct target_ops *sh4_target_ops(void) { return &table; }
@@ -918,9 +926,11 @@ int sh4_open(struct probe *p, const struct sh4_options *opt, struct target **out
     t->probe = p;
     t->nonce = 0x2545F491;
     int ret = sh4_link_init(&t->link, p, err);
-    uint32_t hz;
+    uint32_t hz = 0;
     if (ret == 0 && t->opt.tck_hz && p->driver->jtag && p->driver->jtag->set_clock)
         ret = p->driver->jtag->set_clock(p, t->opt.tck_hz, &hz, err);
+    if (ret == 0 && t->opt.tck_auto)
+        t->link.clock.hz = hz;
     if (ret < 0) {
         op_close(&t->base);
         return ret;

@@ -37,6 +37,27 @@ class Wire(Folder):
         usual = run(PROFILE, cwd=PROFEXAM)
         self.assertEqual(e2e.hits(json.loads(r.stdout)), e2e.hits(json.loads(usual.stdout)))
 
+    def test_speed_auto_is_proved_with_the_parts_own_registers(self):
+        r = run(["--speed", "auto"] + PROFILE, cwd=PROFEXAM, probe="sim:sh7750,sddr=3M")
+        self.assertEqual(r.returncode, 0, r.stderr)
+        self.assertRegex(r.stderr, r"TCK \d+ (k|)Hz: the part's own registers lose bits at 20000 kHz")
+        usual = run(PROFILE, cwd=PROFEXAM)
+        self.assertEqual(e2e.hits(json.loads(r.stdout)), e2e.hits(json.loads(usual.stdout)))
+
+    def test_speed_auto_goes_down_when_the_wires_get_worse(self):
+        usual = run(PROFILE + ["--passes", "6"], cwd=PROFEXAM)
+        r = run(["--speed", "auto"] + PROFILE + ["--passes", "6"], cwd=PROFEXAM, probe="sim:sh7750,wires=2M@400000")
+        self.assertEqual(r.returncode, 0, r.stderr)
+        self.assertEqual(e2e.hits(json.loads(r.stdout)), e2e.hits(json.loads(usual.stdout)))
+        self.assertLessEqual(r.stderr.count("the wire has damaged"), 2, r.stderr) # when it began, and what came of it
+        self.assertRegex(r.stderr, r"the wire has damaged \d+ exchanges, which were repeated; TCK is \d+ k?Hz now, it was 20000 kHz")
+
+    def test_a_clock_the_user_chose_stays_and_is_told(self):
+        r = run(["--speed", "5M"] + PROFILE + ["--passes", "3"], cwd=PROFEXAM, probe="sim:sh7750,fault=noise@150000")
+        self.assertIn("the wire has damaged", r.stderr)
+        self.assertIn("lower --speed, or --speed auto", r.stderr)
+        self.assertNotIn("TCK is", r.stderr)
+
     def test_speed_auto_on_noisy_wires_says_so(self):
         r = run(["--speed", "auto"] + PROFILE, cwd=PROFEXAM, probe="sim:sh7750,fault=noise@50")
         self.assert_fails(r, 1, "bits sent through the chain come back changed", "lower --speed")

@@ -154,6 +154,79 @@ static void noise__too_much__fails_with_a_hint(void **state)
     board_close(b);
 }
 
+/* --speed auto found its clock with BYPASS alone: as parts.c opens the driver then. */
+static struct board *board_auto(const char *spec, uint32_t hz)
+{
+    struct board *b = board_open(spec);
+    struct sh4_target *p = (struct sh4_target *)b->t;
+    MUST(b, p->link.jtag->set_clock(p->probe, hz, &p->link.clock.hz, &b->err));
+    return b;
+}
+
+static struct target_wire wire(struct board *b)
+{
+    struct target_wire w;
+    b->t->ops->wire(b->t, &w);
+    return w;
+}
+
+static void clock__found_with_bypass_alone__is_proved_with_the_parts_register(void **state)
+{
+    (void)state;
+    static const struct { const char *spec; uint32_t least, most; } rows[] = {
+        { "sh7750", 20000000, 20000000 },
+        { "sh7750,sddr=3M", 1500000, 3000000 },
+        { "sh7750,sddr=150k", 100000, 150000 },
+        { "sh7750,wires=7M", 3500000, 7000000 },
+        { "sh7750,fault=noise-in@300", 20000000, 20000000 }, /* at any clock: it is not the clock's fault */
+    };
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        print_message("  %s\n", rows[i].spec);
+        struct board *b = board_auto(rows[i].spec, 20000000);
+        MUST(b, b->t->ops->attach(b->t, &b->err));
+        struct target_wire w = wire(b);
+        assert_in_range(w.hz, rows[i].least, rows[i].most);
+        assert_int_equal(w.from_hz, w.hz == 20000000 ? 0 : 20000000);
+        if (w.from_hz)
+            assert_int_equal(halt(b).reason, STOP_REQUEST); /* the agent, loaded blindly, came in whole */
+        board_close(b);
+    }
+}
+
+/* A cable that goes bad: the clock goes down if it is ours, and what is moved is right either way. */
+static void clock__wires_that_get_worse__is_lowered_only_if_it_was_found_by_trying(void **state)
+{
+    (void)state;
+    static uint8_t out[2000], in[2000];
+    for (int ours = 0; ours < 2; ours++) {
+        struct board *b = ours ? board_auto("sh7750,wires=4M@100000", 10000000) : board_open("sh7750,tck=10M,wires=4M@100000");
+        MUST(b, b->t->ops->attach(b->t, &b->err));
+        MUST(b, b->t->ops->reset(b->t, RESET_HALT, &b->err));
+        assert_int_equal(wait_stop(b).reason, STOP_RESET);
+        int ret = 0;
+        for (unsigned round = 0; ret == 0 && b->t->ops->now_ns(b->t) < 1000000000; round++) {
+            for (size_t i = 0; i < sizeof out; i++)
+                out[i] = (uint8_t)(i * (round + 3) + i / 256);
+            ret = b->t->ops->write_mem(b->t, DATA, 0, out, sizeof out, &b->err);
+            if (ret == 0)
+                ret = b->t->ops->read_mem(b->t, DATA, 0, in, sizeof in, &b->err);
+            if (ret == 0)
+                assert_memory_equal(in, out, sizeof in);
+        }
+        struct target_wire w = wire(b);
+        assert_true(w.disturbed && w.damaged >= 3);
+        if (ours) {
+            assert_int_equal(ret, 0);
+            assert_in_range(w.hz, 1000000, 4000000);
+            assert_int_equal(w.from_hz, 10000000);
+        } else {
+            assert_int_equal(w.hz, 0);
+            assert_int_equal(w.from_hz, 0);
+        }
+        board_close(b);
+    }
+}
+
 static void unplugged__at_any_time__the_target_is_gone(void **state)
 {
     (void)state;
@@ -406,6 +479,8 @@ int main(void)
         cmocka_unit_test(noise__on_the_wire__is_repaired_or_reported),
         cmocka_unit_test(noise__while_the_agent_is_loaded__is_repaired_at_the_first_halt),
         cmocka_unit_test(noise__too_much__fails_with_a_hint),
+        cmocka_unit_test(clock__found_with_bypass_alone__is_proved_with_the_parts_register),
+        cmocka_unit_test(clock__wires_that_get_worse__is_lowered_only_if_it_was_found_by_trying),
         cmocka_unit_test(unplugged__at_any_time__the_target_is_gone),
         cmocka_unit_test(attach_and_detach__many_times__the_program_computes_the_same),
         cmocka_unit_test(resident__documented_features_only__debugs),
