@@ -835,6 +835,9 @@ static size_t op_memory_map(struct target *target, const struct memory_region **
         { 0x00000000, 0x00200000, MEMORY_ROM, 0 },  { 0x00200000, 0x7FE00000, MEMORY_RAM, 0 },
         { 0x80000000, 0x00200000, MEMORY_ROM, 0 },  { 0x80200000, 0x1FE00000, MEMORY_RAM, 0 },
         { 0xA0000000, 0x00200000, MEMORY_ROM, 0 },  { 0xA0200000, 0x5FE00000, MEMORY_RAM, 0 },
+        /* GDB takes the PC for a signed number: `x/i $pc` asks for these, and sends the lower half. */
+        { 0xFFFFFFFF80000000, 0x00200000, MEMORY_ROM, 0 }, { 0xFFFFFFFF80200000, 0x1FE00000, MEMORY_RAM, 0 },
+        { 0xFFFFFFFFA0000000, 0x00200000, MEMORY_ROM, 0 }, { 0xFFFFFFFFA0200000, 0x5FDFF000, MEMORY_RAM, 0 },
     };
     (void)target;
     *out = map;

@@ -27,6 +27,7 @@ GDB = [
     ("next and step", ["load", "break main", "continue", "step", "step", "step", "finish", "next", "print first"],
      [r"Breakpoint 1, main", r"add \(a=2, b=3\)", r"= 5", r"= 5"]),
     ("delay slots", ["load", "break *slots", "continue", "stepi", "stepi", "print (char*)$pc - (char*)slots", "print $r0"], [r"slots \(\)", r"= 8\b", r"= 3\b"]),
+    ("code above 2 GB", ["load", "set $pc = 0x8c010000", "x/2i $pc"], [r"0x8c010000.*:\s+[a-z]", r"0x8c010002.*:\s+[a-z]"]),
     ("calling functions", ["load", "break main", "continue", "print add(20, 22)", "print factorial(6)", "print $r15 == $r15"], [r"= 42", r"= 720", r"= 1"]),
     ("watch", ["load", "break main", "continue", "watch counter", "continue"], [r"[Hh]ardware watchpoint 2: counter", r"New value = 1"]),
     ("monitor passes", ["monitor stub", "monitor stub info status", "monitor perf"], [r"59 registers in `g`", r"VM status: paused", r"QEMU has no performance counters"]),
