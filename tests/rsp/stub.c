@@ -51,15 +51,37 @@ static bool struck(struct stub *s, enum stub_fault f)
     return now;
 }
 
+/* "0000" as "0*" and a count, as sh-stub.c's putpacket() does it. */
+static void shorten(const char *body, char *text)
+{
+    while (*body) {
+        unsigned n = 1;
+        while (n < 99 && body[n] == *body)
+            n++;
+        *text++ = *body;
+        if (n > 3) {
+            *text++ = '*';
+            *text++ = (char)(n + ' ' - 4);
+        }
+        body += n > 3 ? n : 1;
+    }
+    *text = 0;
+}
+
 static void packet(struct stub *s, const char *body)
 {
-    char text[8300];
+    char text[8300], runs[8200];
     unsigned sum = 0;
+    if (s->q.runs_of_99) {
+        shorten(body, runs);
+        body = runs;
+    }
     for (const char *p = body; *p; p++)
         sum += (unsigned char)*p;
     if (struck(s, STUB_BAD_SUM))
         sum++;
     int n = snprintf(text, sizeof text, "$%s#%02x", body, sum & 0xFF);
+    s->awaits_ack = s->q.insists && !s->no_acks;
     out(s, text, (size_t)n);
 }
 
@@ -67,8 +89,10 @@ static void reply(struct stub *s, const char *body)
 {
     static char big[20000];
     snprintf(s->last, sizeof s->last, "%s", body);
-    if (struck(s, STUB_DROP_REPLY) || s->stalled)
+    if (struck(s, STUB_DROP_REPLY) || s->stalled) {
+        s->awaits_ack = s->q.insists && !s->no_acks;
         return;
+    }
     if (struck(s, STUB_NOISE))
         out(s, "hello\r\n\001\002$half", 14);
     if (struck(s, STUB_GARBAGE))
@@ -136,18 +160,29 @@ static bool has_z(struct stub *s, uint32_t at)
     return false;
 }
 
+static void stop_text(struct stub *s, int signal, char *text)
+{
+    if (s->q.says_05) {
+        strcpy(text, signal == 7 ? "S07" : "S05");
+        return;
+    }
+    text += sprintf(text, "T%02x", signal);
+    for (unsigned i = 0; i < 41 && s->q.tells_all; i++) {
+        uint32_t v = get(s, i);
+        text += sprintf(text, "%02x:%02x%02x%02x%02x;", i, v & 0xFF, v >> 8 & 0xFF, v >> 16 & 0xFF, v >> 24);
+    }
+    sprintf(text, "thread:01;%s", s->q.tells_all ? "reason:swbreak;" : "");
+}
+
 static void stop_reply(struct stub *s, int signal)
 {
-    char text[40];
+    char text[800];
     if (s->step_trap) {
         sh4_cpu_poke(&s->cpu, s->step_trap, s->step_saved, 2);
         s->step_trap = 0;
     }
     s->running = false;
-    if (s->q.says_05)
-        strcpy(text, "S05");
-    else
-        snprintf(text, sizeof text, "T%02xthread:01;", signal);
+    stop_text(s, signal, text);
     reply(s, text);
 }
 
@@ -163,13 +198,22 @@ static bool at_breakpoint(struct stub *s)
     return true;
 }
 
+static bool watch_hit(struct stub *s)
+{
+    uint8_t now[4];
+    return s->watch_at && sh4_cpu_peek(&s->cpu, s->watch_at, now, 4) && memcmp(now, s->watch_was, 4);
+}
+
 static void run_slice(struct stub *s)
 {
     for (int i = 0; i < SLICE && s->running; i++) {
-        if (at_breakpoint(s))
-            stop_reply(s, 5);
-        else
-            sh4_cpu_step(&s->cpu);
+        if (at_breakpoint(s)) {
+            stop_reply(s, s->q.ubc && has_z(s, s->cpu.pc) ? 7 : 5);
+            continue;
+        }
+        sh4_cpu_step(&s->cpu);
+        if (watch_hit(s))
+            stop_reply(s, 7);
     }
 }
 
@@ -297,19 +341,41 @@ static void cmd_M(struct stub *s, char *args, size_t len, bool binary)
     reply(s, got == n && poke(s, addr, b, n) ? "OK" : "E14");
 }
 
+/* The TRAPA of a stub that shows it: put there, what was there to `save`; or taken out again for what was there. */
+static bool shown(struct stub *s, uint32_t at, uint8_t *save, const uint8_t *saved)
+{
+    static const uint8_t trap[] = { 0x3F, 0xC3 };
+    if (!s->q.shows_z)
+        return true;
+    if (save)
+        return sh4_cpu_peek(&s->cpu, at, save, 2) && sh4_cpu_poke(&s->cpu, at, trap, 2);
+    return insn(s, at) == 0xC33F && sh4_cpu_poke(&s->cpu, at, saved, 2);
+}
+
 static void cmd_z(struct stub *s, const char *p)
 {
     uint32_t at = (uint32_t)strtoul(p + 3, NULL, 16);
-    if (s->q.no_z || p[1] > '1') {
+    if (s->q.ubc && p[1] == '2') {
+        s->watch_at = p[0] == 'Z' ? at : 0;
+        sh4_cpu_peek(&s->cpu, at, s->watch_was, 4);
+        reply(s, "OK");
+        return;
+    }
+    if (s->q.no_z || p[1] > '1' || (s->q.ubc && p[1] == '0')) {
         reply(s, "");
         return;
     }
-    if (p[0] == 'Z' && !has_z(s, at))
+    bool good = true;
+    if (p[0] == 'Z' && !has_z(s, at)) {
+        good = shown(s, at, s->z_saved[s->nz], NULL);
         s->z[s->nz++] = at;
+    }
     for (unsigned i = 0; p[0] == 'z' && i < s->nz; i++)
-        if (s->z[i] == at)
+        if (s->z[i] == at && (good = shown(s, at, NULL, s->z_saved[i]))) {
             s->z[i] = s->z[--s->nz];
-    reply(s, "OK");
+            memmove(s->z_saved[i], s->z_saved[s->nz], 2);
+        }
+    reply(s, good ? "OK" : "E.site changed");
 }
 
 static void cmd_supported(struct stub *s)
@@ -329,12 +395,16 @@ static void command(struct stub *s, char *p, size_t len)
     } else if (!strcmp(p, "vCont?")) {
         if (!s->q.vcont_silent)
             reply(s, s->q.vcont ? "vCont;c;C;s;S" : "");
+    } else if (!strcmp(p, "qqemu.sstepbits")) {
+        reply(s, s->q.qemu ? "ENABLE=1,NOIRQ=2,NOTIMER=4" : "");
     } else if (!strncmp(p, "qRcmd,", 6)) {
         reply(s, "O68690a");
         reply(s, "OK");
-    } else if (*p == '?')
-        reply(s, s->q.says_05 ? "S05" : "T05thread:01;");
-    else if (*p == 'g')
+    } else if (*p == '?') {
+        char text[800];
+        stop_text(s, 5, text);
+        reply(s, text);
+    } else if (*p == 'g')
         cmd_g(s);
     else if (*p == 'G')
         cmd_G(s, p + 1);
@@ -351,7 +421,7 @@ static void command(struct stub *s, char *p, size_t len)
         cmd_z(s, p);
     else if (*p == 'c') {
         s->running = true;
-        if (has_z(s, s->cpu.pc)) /* as most do: the breakpoint one stands on does not count */
+        if (has_z(s, s->cpu.pc) && !s->q.shows_z) /* as most do: the breakpoint one stands on does not count */
             sh4_cpu_step(&s->cpu);
     } else if (*p == 's' && !s->q.no_step)
         step(s);
@@ -394,6 +464,13 @@ static bool consume(struct stub *s)
     size_t at = 0;
     while (at < s->in_len) {
         char c = s->in[at];
+        if (s->awaits_ack && !(s->running && s->q.deaf)) {
+            s->awaits_ack = c != '+';
+            if (s->awaits_ack && !s->stalled)
+                packet(s, s->last);
+            at++;
+            continue;
+        }
         if (c == '$') {
             char *hash = memchr(s->in + at, '#', s->in_len - at);
             if (s->running && s->q.deaf)
@@ -408,7 +485,9 @@ static bool consume(struct stub *s)
         }
         if (c == '-' && !s->no_acks)
             packet(s, s->last);
-        if (c == 3 && s->running && !s->q.deaf && !s->stalled)
+        if (s->running && s->q.deaf) /* in its receiver until it looks */
+            break;
+        if (c == 3 && s->running && !s->stalled)
             stop_reply(s, 2);
         at++;
     }
@@ -446,8 +525,10 @@ static void *thread(void *ctx)
             s->fd = p[1].revents ? -1 : accept4(s->listen_fd, NULL, NULL, SOCK_CLOEXEC);
         }
         s->in_len = 0;
-        s->no_acks = s->stalled = false;
+        s->no_acks = s->stalled = s->awaits_ack = false;
         s->running = s->q.runs;
+        if (s->fd >= 0 && s->q.insists && !s->running)
+            stop_reply(s, 5);
         while (s->fd >= 0 && serve(s))
             ;
         if (s->fd >= 0)

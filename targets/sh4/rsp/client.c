@@ -29,6 +29,8 @@ static int put(struct rsp_client *c, const void *bytes, size_t n, struct err *er
 
 int rsp_interrupt(struct rsp_client *c, struct err *err) { return put(c, "\003", 1, err); }
 
+int rsp_greet(struct rsp_client *c, struct err *err) { return put(c, "+", 1, err); }
+
 int rsp_send(struct rsp_client *c, const char *body, size_t n, struct err *err)
 {
     char frame[2 * RSP_BODY_MAX + 4];
@@ -101,6 +103,14 @@ int rsp_receive(struct rsp_client *c, uint64_t max_ns, bool *nak, struct err *er
     return ret;
 }
 
+int rsp_acknowledged(struct rsp_client *c, uint64_t max_ns, bool *nak, struct err *err)
+{
+    enum rsp_event ev;
+    int ret = take(c, ops(c)->now_ns(c->probe) + max_ns, &ev, err);
+    *nak = ret > 0 && ev == RSP_NAK;
+    return ret <= 0 ? ret : ev == RSP_PACKET;
+}
+
 /* ---- asking ---- */
 
 static uint32_t hash(const struct rsp_client *c)
@@ -125,6 +135,13 @@ static int drain(struct rsp_client *c, struct err *err)
     return ret == -ERR_PROTOCOL ? 0 : ret;
 }
 
+/* "S05", "T05thread:01;". No answer to anything else begins so: hexadecimal data has no S and T, names of features a digit behind them. */
+static bool is_stop(const struct rsp_client *c)
+{
+    uint8_t b;
+    return (c->in.body[0] == 'S' || c->in.body[0] == 'T') && c->in.len >= 3 && rsp_hex(c->in.body + 1, &b, 1);
+}
+
 /* 1: c->in.body is the answer; 0: the packet must be sent again. */
 static int answer(struct rsp_client *c, uint64_t max_ns, bool first, struct err *err)
 {
@@ -140,6 +157,10 @@ static int answer(struct rsp_client *c, uint64_t max_ns, bool first, struct err 
             return 0;
         if (ev != RSP_PACKET || (!c->want_output && rsp_console(c)))
             continue;
+        if (is_stop(c) && !c->want_stop) {
+            c->stale++;
+            continue;
+        }
         /* A stub that missed our '+' sends its last answer again before it has read the question. */
         if (!heard && first && hash(c) == c->last_hash) {
             c->stale++;
@@ -155,6 +176,7 @@ int rsp_try(struct rsp_client *c, const char *body, uint64_t max_ns, struct err 
 {
     int ret = drain(c, err);
     c->asked++;
+    c->want_stop = *body == '?';
     if (ret == 0)
         ret = rsp_send(c, body, strlen(body), err);
     return ret < 0 ? ret : answer(c, max_ns, true, err);
@@ -165,13 +187,14 @@ int rsp_ask(struct rsp_client *c, const char *body, size_t n, struct err *err)
     uint64_t patience = (c->lossless ? LOSSLESS_NS : ANSWER_NS) + (n + c->packet_size) * BYTE_NS;
     int ret = drain(c, err);
     c->asked++;
+    c->want_stop = *body == '?';
     for (int i = 0; ret == 0 && i < ATTEMPTS; i++) {
         uint64_t begin = ops(c)->now_ns(c->probe);
         ret = rsp_send(c, body, n, err);
         if (ret == 0)
             ret = answer(c, patience, i == 0, err);
         bool silence = ret == 0 && ops(c)->now_ns(c->probe) - begin >= patience;
-        if (ret == 0 && silence && c->lossless)
+        if (ret == 0 && silence && c->lossless && c->no_ack) /* else a serial line may be behind the socket */
             break;
         c->repeated += ret == 0;
         c->doubtful |= ret == 0; /* two answers may be on their way */

@@ -18,6 +18,7 @@ struct rsp_client {
     bool doubtful;       /* a packet was repeated: its second answer may still come */
     bool never_acks;     /* it answers without: an answer alone is enough */
     bool want_output;    /* 'O' packets are answers, not the program's console */
+    bool want_stop;      /* the question is one that a stop reply answers; to any other a stop reply is old news */
     size_t packet_size;  /* of the stub, characters between '$' and '#' */
     uint32_t last_hash;  /* of the last answer: a repetition of it is not the next one's */
     char console[RSP_CONSOLE_BYTES]; /* the last of what the program printed through the stub */
@@ -47,6 +48,13 @@ int rsp_try(struct rsp_client *c, const char *body, uint64_t max_ns, struct err 
 /* rsp_repeats - c->in.body is the last answer once more. rsp_remember: it is an answer, to be known when it comes again. */
 bool rsp_repeats(const struct rsp_client *c);
 void rsp_remember(struct rsp_client *c);
+
+/* rsp_greet - acknowledges what the stub said before anybody listened: some say their stop again and again until then, one time for
+ * each byte that is no '+' (KallistiOS and GDB's sh-stub.c, putpacket). */
+int rsp_greet(struct rsp_client *c, struct err *err);
+
+/* rsp_acknowledged - waits for '+', '-' or a packet, at most max_ns: 1 a packet, in c->in.body; 0 one of the others (*nak tells) or nothing. */
+int rsp_acknowledged(struct rsp_client *c, uint64_t max_ns, bool *nak, struct err *err);
 
 /* rsp_interrupt - the byte 0x03, outside of any packet. */
 int rsp_interrupt(struct rsp_client *c, struct err *err);

@@ -10,7 +10,7 @@
 #include "targets/sh4/sh4_priv.h"
 
 #define MS 1000000ull
-enum { HELLO_MS = 1000, VCONT_MS = 300, HOLD_MS = 1000 };
+enum { HELLO_MS = 1000, QEMU_MS = 300, HOLD_MS = 1000, HELLOS = 2 };
 
 /* ---- talking ---- */
 
@@ -49,6 +49,15 @@ static int no_interrupt(struct rsp_target *t, const char *what, struct err *err)
                    "%s: %s does not answer an interrupt", what, t->probe->name);
 }
 
+/* Once: a stub that does not listen leaves it in its receiver, which more of them would fill, and finds it at its next stop. */
+int rsp_knock(struct rsp_target *t, struct err *err)
+{
+    if (t->knocked)
+        return 0;
+    t->knocked = true;
+    return rsp_lost(t, rsp_interrupt(&t->c, err));
+}
+
 /* Waits for the stop that an interrupt brings; console output may come before. */
 static int await_stop(struct rsp_target *t, const char *what, struct err *err)
 {
@@ -77,7 +86,7 @@ int rsp_hold(struct rsp_target *t, const char *what, struct err *err)
         return err_set(err, ERR_STATE, "wait for the stop", "%s: the target is about to stop", what);
     if (t->q.no_interrupt)
         return no_interrupt(t, what, err);
-    int ret = rsp_interrupt(&t->c, err);
+    int ret = rsp_knock(t, err);
     if (ret == 0)
         ret = await_stop(t, what, err);
     if (ret > 0)
@@ -122,15 +131,15 @@ int rsp_sample_pc(struct target *target, uint64_t *pc, struct err *err)
 
 /* ---- attach and detach ---- */
 
-/* Every stub answers this, if with nothing at all; one whose program runs may have to be interrupted first. */
+/* The one question that every stub answers, and a short one: a program that runs with nobody listening leaves what was sent in its
+ * receiver of 16 bytes, which would be stuck with more (SCIF). One whose program runs may have to be interrupted first. */
 static int hello(struct rsp_target *t, struct err *err)
 {
-    static const char text[] = "qSupported:swbreak+;hwbreak+;vContSupported+";
-    int ret = rsp_try(&t->c, text, HELLO_MS * MS, err);
-    for (int i = 0; ret == 0 && i < 3; i++) {
-        ret = i == 0 ? rsp_interrupt(&t->c, err) : 0;
+    int ret = rsp_greet(&t->c, err);
+    for (int i = 0; ret == 0 && i < HELLOS; i++) {
+        ret = i == 1 ? rsp_interrupt(&t->c, err) : 0;
         if (ret == 0)
-            ret = rsp_try(&t->c, text, HELLO_MS * MS, err);
+            ret = rsp_try(&t->c, "?", HELLO_MS * MS, err);
     }
     if (ret != 0)
         return MIN(ret, 0);
@@ -153,6 +162,14 @@ static void learn_features(struct rsp_target *t, bool *no_ack)
     t->c.packet_size = MIN(t->c.packet_size, (size_t)RSP_BODY_MAX);
 }
 
+static int learn_supported(struct rsp_target *t, bool *no_ack, struct err *err)
+{
+    int ret = rsp_question(t, err, "qSupported:swbreak+;hwbreak+");
+    if (ret == 0)
+        learn_features(t, no_ack);
+    return ret;
+}
+
 static int start_no_ack(struct rsp_target *t, struct err *err)
 {
     int ret = rsp_question(t, err, "QStartNoAckMode");
@@ -161,20 +178,13 @@ static int start_no_ack(struct rsp_target *t, struct err *err)
     return ret;
 }
 
-/* What is asked about vCont only: some announce it and never answer (Flycast). Continue and step go by c and s everywhere. */
-static int learn_vcont(struct rsp_target *t, struct err *err)
-{
-    int ret = rsp_try(&t->c, "vCont?", VCONT_MS * MS * (t->c.lossless ? 1 : 3), err);
-    t->q.trusts_step = ret > 0 && !strncmp(t->c.in.body, "vCont", 5) && strstr(t->c.in.body, ";s");
-    return MIN(ret, 0);
-}
-
-/* Source: QEMU gdbstub, query qqemu.sstepbits. */
+/* Source: QEMU gdbstub, query qqemu.sstepbits. That a stub has vCont says nothing of its steps: KallistiOS' (2026) has it and works
+ * them out wrongly; Flycast announces it and never answers. Continue and step go by c and s everywhere. */
 static int learn_qemu(struct rsp_target *t, struct err *err)
 {
-    int ret = t->q.trusts_step ? rsp_question(t, err, "qqemu.sstepbits") : 0;
-    t->q.qemu = t->q.trusts_step && ret == 0 && !strncmp(t->c.in.body, "ENABLE=", 7);
-    return ret;
+    int ret = rsp_try(&t->c, "qqemu.sstepbits", QEMU_MS * MS * (t->c.lossless ? 1 : 3), err);
+    t->q.qemu = t->q.trusts_step = ret > 0 && !strncmp(t->c.in.body, "ENABLE=", 7);
+    return MIN(ret, 0);
 }
 
 static int learn_state(struct rsp_target *t, struct err *err)
@@ -200,11 +210,9 @@ static int attach(struct target *target, struct err *err)
     if (ret == 0)
         ret = hello(t, err);
     if (ret == 0)
-        learn_features(t, &no_ack);
+        ret = learn_supported(t, &no_ack, err);
     if (ret == 0 && no_ack && t->c.lossless) /* on a line that loses bytes acknowledgement is worth its time */
         ret = start_no_ack(t, err);
-    if (ret == 0)
-        ret = learn_vcont(t, err);
     if (ret == 0)
         ret = learn_qemu(t, err);
     if (ret == 0)

@@ -57,9 +57,34 @@ static int by_stub(struct rsp_target *t, struct rsp_bp *b, struct err *err)
                                                type, b->addr, t->c.in.body) : 0;
 }
 
+/* The same, and what was in memory before, if that can be seen: by the first one that is set. */
+static int by_stub_seen(struct rsp_target *t, struct rsp_bp *b, struct err *err)
+{
+    uint8_t now[2];
+    bool look = b->kind == BP_SOFT && !t->q.no_z[0] && (t->q.shows_z0 || !t->q.z0_known);
+    int ret = look ? rsp_peek(t, b->addr, b->saved, 2, err) : 0;
+    if (ret == 0)
+        ret = by_stub(t, b, err);
+    if (ret == 0 && look && !t->q.z0_known && rsp_peek(t, b->addr, now, 2, NULL) == 0) {
+        t->q.shows_z0 = memcmp(now, b->saved, 2) != 0;
+        t->q.z0_known = true;
+    }
+    b->shown = ret == 0 && look && t->q.shows_z0;
+    return ret;
+}
+
+int rsp_bp_make_way(struct rsp_target *t, uint32_t addr, size_t n, bool back, struct err *err)
+{
+    int ret = 0;
+    for (size_t i = 0; i < t->nbp && ret == 0; i++)
+        if (t->bp[i].shown && t->bp[i].addr + 1 - addr < n + 1)
+            ret = back ? rsp_bp_put(t, &t->bp[i], err) : rsp_bp_lift(t, &t->bp[i], err);
+    return ret;
+}
+
 int rsp_bp_put(struct rsp_target *t, struct rsp_bp *b, struct err *err)
 {
-    int ret = by_stub(t, b, err);
+    int ret = by_stub_seen(t, b, err);
     b->written = false;
     if (b->kind == BP_SOFT && (ret == 1 || ret == -ERR_RESOURCE))
         return write_trapa(t, b, err);
@@ -125,6 +150,8 @@ int rsp_bp_restore(struct rsp_target *t, struct err *err)
         struct rsp_bp *b = &t->bp[i];
         if (b->written && rsp_peek(t, b->addr, seen, 2, NULL) == 0 && !memcmp(seen, trap, 2))
             continue;
+        if (b->shown) /* still there, it would be taken for the program's own */
+            rsp_bp_lift(t, b, NULL);
         ret = rsp_bp_put(t, b, err);
     }
     return ret;

@@ -71,11 +71,11 @@ static size_t piece(const struct rsp_target *t, uint32_t addr, unsigned width, s
     return addr % 4 == 0 && len >= 4 ? 4 : addr % 2 == 0 && len >= 2 ? 2 : 1;
 }
 
-/* Our own TRAPAs do not show; what is written over them is kept until they are taken out. */
+/* TRAPAs do not show, ours or the stub's; what is written over them is kept until they are taken out. */
 static void hide(const struct rsp_target *t, uint32_t addr, uint8_t *buf, size_t n)
 {
     for (size_t i = 0; i < t->nbp; i++)
-        for (unsigned k = 0; t->bp[i].written && k < 2; k++)
+        for (unsigned k = 0; (t->bp[i].written || t->bp[i].shown) && k < 2; k++)
             if (t->bp[i].addr + k - addr < n)
                 buf[t->bp[i].addr + k - addr] = t->bp[i].saved[k];
 }
@@ -118,7 +118,9 @@ static int read_pieces(struct rsp_target *t, uint32_t addr, unsigned width, uint
 static int write_pieces(struct rsp_target *t, uint32_t addr, unsigned width, const uint8_t *buf, size_t len, struct err *err)
 {
     uint8_t copy[RSP_BODY_MAX];
-    int ret = 0;
+    uint32_t from = addr;
+    size_t all = len;
+    int ret = t->q.shows_z0 ? rsp_bp_make_way(t, from, all, false, err) : 0, back;
     while (ret == 0 && len) {
         size_t n = piece(t, addr, width, len);
         memcpy(copy, buf, n);
@@ -128,7 +130,8 @@ static int write_pieces(struct rsp_target *t, uint32_t addr, unsigned width, con
         buf += n;
         len -= n;
     }
-    return ret;
+    back = t->q.shows_z0 ? rsp_bp_make_way(t, from, all, true, ret < 0 ? NULL : err) : 0;
+    return ret < 0 ? ret : back;
 }
 
 int rsp_read_mem(struct target *target, uint64_t addr, unsigned width, uint8_t *buf, size_t len, struct err *err)

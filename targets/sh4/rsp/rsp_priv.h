@@ -9,7 +9,7 @@ enum {
     RSP_R0 = 0, RSP_R15 = 15, RSP_PC, RSP_PR, RSP_GBR, RSP_VBR, RSP_MACH, RSP_MACL, RSP_SR, RSP_FPUL, RSP_SSR = 41, RSP_SPC,
     RSP_BANK0, RSP_BANK1 = RSP_BANK0 + 8, RSP_NREGS = RSP_BANK1 + 8
 };
-enum { RSP_BREAKPOINTS = 128, RSP_SIGINT = 2, RSP_SIGTRAP = 5 };
+enum { RSP_BREAKPOINTS = 128, RSP_SIGINT = 2, RSP_SIGTRAP = 5, RSP_SIGEMT = 7 /* KallistiOS until 2025, of a user break */ };
 /* TRAPA #0x20: what GDB itself writes for `target remote`, and what sh-stub.c takes for a breakpoint (GDB 13 sh-tdep.c, stubs/sh-stub.c). */
 enum { RSP_TRAPA = 0xC320 };
 
@@ -18,15 +18,17 @@ struct rsp_bp {
     unsigned len;
     uint8_t kind;      /* enum bp_kind */
     bool written;      /* a TRAPA of ours in memory, not the stub's Z packet */
+    bool shown;        /* a TRAPA of the stub's in memory, which its reads show and writes damage */
     uint8_t saved[2];
 };
 
 /* What a stub lacks or gets wrong, by what it answered. */
 struct rsp_quirks {
     bool no_z[5];      /* Z0 to Z4 */
+    bool shows_z0, z0_known; /* its own breakpoints show in memory (KallistiOS since 2026) */
     bool no_P, no_X, X_known;
     bool no_step;      /* 's' is refused */
-    bool trusts_step;  /* it answers vCont? with a step: a CPU that really steps. Others work successors out, and some wrongly */
+    bool trusts_step;  /* a CPU that really steps (QEMU). Others work successors out, and some wrongly */
     bool pc_behind, pc_known; /* at a TRAPA of ours the stub reports the address behind it */
     bool no_interrupt; /* 0x03 was not answered */
     bool no_rcmd;
@@ -58,6 +60,10 @@ struct rsp_target {
     unsigned nlifted;
     struct target_stop stop;
     bool has_stop, halt_wanted;
+    bool user_break;           /* the stop was one, says the stub */
+    bool knocked;              /* 0x03 was sent since it runs */
+    bool trapped;              /* it ran into what stopped it, at trap_at: no step of ours ended there */
+    uint32_t trap_at;
     uint64_t halt_at_ns;
     uint16_t counter[2];       /* as armed */
     uint64_t samples;
@@ -69,6 +75,7 @@ static inline struct rsp_target *rsp_of(struct target *t) { return CONTAINER_OF(
 int rsp_lost(struct rsp_target *t, int ret);            /* notes that the stream is gone, if that is what ret says */
 int rsp_question(struct rsp_target *t, struct err *err, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 int rsp_need_halted(struct rsp_target *t, const char *what, struct err *err);
+int rsp_knock(struct rsp_target *t, struct err *err);   /* 0x03, once until the next stop */
 /* 1: held for a moment by an interrupt, to be let go by rsp_let_go(); 0: it was halted. */
 int rsp_hold(struct rsp_target *t, const char *what, struct err *err);
 int rsp_let_go(struct rsp_target *t, int held, int ret, struct err *err);
@@ -89,6 +96,7 @@ int rsp_write_mem(struct target *target, uint64_t addr, unsigned width, const ui
 int rsp_insn(struct rsp_target *t, uint32_t addr, uint16_t *insn, struct err *err); /* as the program has it */
 
 /* rsp_break.c */
+int rsp_bp_make_way(struct rsp_target *t, uint32_t addr, size_t n, bool back, struct err *err); /* of those shown in n bytes: out, or in again */
 struct rsp_bp *rsp_bp_at(struct rsp_target *t, uint32_t addr); /* a code breakpoint, or NULL */
 int rsp_bp_put(struct rsp_target *t, struct rsp_bp *b, struct err *err);
 int rsp_bp_lift(struct rsp_target *t, struct rsp_bp *b, struct err *err);

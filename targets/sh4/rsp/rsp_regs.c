@@ -7,16 +7,17 @@
 #include "targets/sh4/regs.h"
 #include "targets/sh4/rsp/rsp_priv.h"
 
-/* Lengths met, and how many of their words are GDB's registers. 28 is sh-stub.c's: five counts of its own follow the first 23.
- * Any other length of at least 23 words is taken to be in GDB's order. */
+/* Lengths met, and how many of their words are GDB's registers. 28 is sh-stub.c's: five counts of its own follow the first 23. 41 and
+ * 67 are KallistiOS', until 2025 and since; of the 67 those behind the first 41 are always 0 and writing them changes nothing. Any other
+ * length of at least 23 words is taken to be in GDB's order. */
 static unsigned known_words(unsigned all)
 {
-    return all < 59 ? all == 28 ? 23 : all : 59;
+    return all == 28 ? 23 : all == 67 ? 41 : all < RSP_NREGS ? all : RSP_NREGS;
 }
 
 static int bad_layout(struct rsp_target *t, size_t digits, struct err *err)
 {
-    return err_set(err, ERR_PROTOCOL, "is an SH-4 at the other end? a stub sends 23, 28, 59 or 67 registers of 4 bytes", "%s: its registers are %zu hex digits",
+    return err_set(err, ERR_PROTOCOL, "is an SH-4 at the other end? a stub sends 23, 28, 41, 59 or 67 registers of 4 bytes", "%s: its registers are %zu hex digits",
                    t->probe->name, digits);
 }
 

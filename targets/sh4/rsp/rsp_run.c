@@ -31,6 +31,7 @@ static void stop_fields(struct rsp_target *t, const char *text, bool *has_pc, ui
                 t->stop.watch_kind = watches[i].kind;
                 t->stop.watch_addr = strtoul(text + strlen(watches[i].name), NULL, 16);
             }
+        t->user_break |= !strncmp(text, "reason:hwbreak;", 15);
         if (!strncmp(text, "10:", 3) && strlen(text) >= 11 && rsp_hex(text + 3, b, 4)) {
             *has_pc = true;
             *pc = get32(b, t->base.big_endian);
@@ -86,7 +87,8 @@ int rsp_take_stop(struct rsp_target *t, struct err *err)
         return err_set(err, ERR_PROTOCOL, "is this the stub of an SH-4?", "%s: no stop reply: '%.40s'", t->probe->name, body);
     t->state = TARGET_HALTED;
     t->regs_known = false;
-    t->stop = (struct target_stop){ .reason = STOP_SIGNAL, .signal = signal };
+    t->user_break = signal == RSP_SIGEMT;
+    t->stop = (struct target_stop){ .reason = STOP_SIGNAL, .signal = t->user_break ? RSP_SIGTRAP : signal };
     if (body[0] == 'T')
         stop_fields(t, body + 3, &has_pc, &pc);
     if (!has_pc) {
@@ -95,8 +97,9 @@ int rsp_take_stop(struct rsp_target *t, struct err *err)
             return ret;
         pc = t->reg[RSP_PC];
     }
-    int ret = signal == RSP_SIGTRAP || signal == 0 ? mend_pc(t, &pc, err) : 0;
-    t->stop.pc = pc;
+    t->trapped = !t->user_break && t->plan == RSP_RUN && !t->q.qemu;
+    int ret = !t->user_break && (signal == RSP_SIGTRAP || signal == 0) ? mend_pc(t, &pc, err) : 0;
+    t->stop.pc = t->trap_at = pc;
     return ret < 0 ? ret : 1;
 }
 
@@ -108,10 +111,32 @@ static bool asked_to_halt(const struct rsp_target *t)
     return t->halt_wanted && (t->stop.signal == RSP_SIGINT || (t->stop.signal != RSP_SIGTRAP && t->stop.signal != 0) || !b);
 }
 
+/* KallistiOS says that the user break controller stopped the program, and not which of its channels: that shows if only one is set. */
+static void name_user_break(struct rsp_target *t)
+{
+    const struct rsp_bp *b = rsp_bp_at(t, (uint32_t)t->stop.pc), *watch = NULL;
+    unsigned n = 0;
+    for (size_t i = 0; i < t->nbp; i++)
+        if (t->bp[i].kind != BP_SOFT && t->bp[i].kind != BP_HARD) {
+            watch = &t->bp[i];
+            n++;
+        }
+    t->stop.signal = RSP_SIGTRAP;
+    if (b && b->kind == BP_HARD) {
+        t->stop.reason = STOP_HWBREAK;
+    } else if (n == 1) {
+        t->stop.reason = STOP_WATCH;
+        t->stop.watch_kind = watch->kind;
+        t->stop.watch_addr = watch->addr;
+    }
+}
+
 /* What a plain stop was. Stubs send 5 for most; what they mean is seen by where it is. */
 static void name_stop(struct rsp_target *t, bool stepped)
 {
     struct rsp_bp *b = rsp_bp_at(t, (uint32_t)t->stop.pc);
+    if (t->stop.reason == STOP_SIGNAL && t->user_break)
+        name_user_break(t);
     if (t->stop.reason != STOP_SIGNAL)
         return;
     if (asked_to_halt(t)) {
@@ -159,7 +184,7 @@ static bool in_range(const struct rsp_target *t)
 /* A step is over: tell it, or take the next one of a range. 1: it is a stop; 0: it goes on. */
 static int step_done(struct rsp_target *t, struct err *err)
 {
-    bool plain = t->stop.reason == STOP_SIGNAL && (t->stop.signal == RSP_SIGTRAP || t->stop.signal == 0) && !t->halt_wanted;
+    bool plain = t->stop.reason == STOP_SIGNAL && !t->user_break && (t->stop.signal == RSP_SIGTRAP || t->stop.signal == 0) && !t->halt_wanted;
     int ret = 0;
     if (t->plan == RSP_STEP_SLOT && plain && t->stop.pc == t->slot_next) {
         ret = rsp_set(t, RSP_PC, t->after_slot, err);
@@ -223,12 +248,12 @@ static int start(struct rsp_target *t, const char *packet, struct err *err)
         nak = false;
         ret = rsp_send(&t->c, packet, strlen(packet), err);
         if (ret == 0 && !t->c.no_ack)
-            ret = rsp_receive(&t->c, t->c.lossless ? 0 : ACK_NS, &nak, err);
+            ret = rsp_acknowledged(&t->c, t->c.lossless ? 0 : ACK_NS, &nak, err);
         if (ret > 0 && (repetition(t) || rsp_console(&t->c)))
             ret = 0;
     }
     t->state = TARGET_RUNNING;
-    t->regs_known = false;
+    t->regs_known = t->knocked = false;
     return rsp_lost(t, ret);
 }
 
@@ -339,20 +364,42 @@ static int begin_step(struct rsp_target *t, struct err *err)
     return branch && !t->q.trusts_step ? step_branch(t, &f, pc, insn, err) : step_plain(t, pc, err);
 }
 
+/* A TRAPA #0x20 that the program has compiled in stops it as ours do; sh-stub.c sets the PC back on it, too, from where it would meet it
+ * for ever. 1: it was passed. */
+static int pass_own_trap(struct rsp_target *t, struct err *err)
+{
+    uint32_t pc = t->reg[RSP_PC];
+    uint16_t insn;
+    bool trapped = t->trap_at == pc && t->trapped && !rsp_bp_at(t, pc);
+    t->trapped = false;
+    if (!trapped)
+        return 0;
+    int ret = rsp_insn(t, pc, &insn, err);
+    if (ret == 0 && insn == RSP_TRAPA)
+        ret = rsp_set(t, RSP_PC, pc + 2, err);
+    if (ret == 0)
+        ret = rsp_regs_load(t, err);
+    return ret < 0 ? ret : t->reg[RSP_PC] != pc;
+}
+
 int rsp_resume(struct target *target, const struct resume *how, struct err *err)
 {
     struct rsp_target *t = rsp_of(target);
-    int ret = rsp_need_halted(t, "resume", err);
+    int ret = rsp_need_halted(t, "resume", err), passed = 0;
     if (ret == 0 && how->set_pc)
         ret = rsp_set(t, RSP_PC, (uint32_t)how->pc, err);
     if (ret == 0)
         ret = rsp_regs_load(t, err);
+    if (ret == 0)
+        ret = passed = pass_own_trap(t, err);
     if (ret < 0)
         return ret;
     t->how = *how;
     t->has_stop = t->halt_wanted = false;
     t->plan = RSP_RUN;
-    if (how->kind != RESUME_CONTINUE) {
+    if (how->kind != RESUME_CONTINUE && passed) {
+        t->stop = (struct target_stop){ .reason = STOP_STEP, .signal = RSP_SIGTRAP, .pc = t->reg[RSP_PC] };
+    } else if (how->kind != RESUME_CONTINUE) {
         ret = begin_step(t, err);
         if (ret < 0 && t->state == TARGET_HALTED)
             put_back(t, NULL);
@@ -376,7 +423,7 @@ int rsp_halt(struct target *target, struct err *err)
         return 0;
     t->halt_wanted = true;
     t->halt_at_ns = t->probe->driver->stream->now_ns(t->probe);
-    return rsp_lost(t, rsp_interrupt(&t->c, err));
+    return rsp_knock(t, err);
 }
 
 static int no_halt(struct rsp_target *t, struct err *err)
