@@ -417,19 +417,7 @@ void hidraw_gone(struct node *n)
     if (h->reader)
         complete(h->reader, -1, EIO);
     h->reader = NULL;
-    umockdev_testbed_detach_ioctl(n->rig->bed, h->devnode, NULL);
     close(h->slave);
     close(h->master);
     h->slave = h->master = -1;
-}
-
-void hidraw_free(struct node *n)
-{
-    if (!n->hid)
-        return;
-    if (n->hid->slave >= 0)
-        hidraw_gone(n);
-    g_clear_object(&n->hid->handler);
-    free(n->hid);
-    n->hid = NULL;
 }

@@ -52,7 +52,6 @@ int usbfs_attach(struct node *n, struct err *err);
 void usbfs_gone(struct node *n);
 void usbfs_update(struct node *n);          /* poll state after completions, or after virtual time went on */
 uint64_t usbfs_next_ns(const struct node *n); /* virtual time of the next completion not yet to be seen; UINT64_MAX none */
-void usbfs_free(struct node *n);
 
 /* hidraw.c: /dev/hidrawN for a model with a report descriptor. */
 int hidraw_attach(struct node *n, struct err *err);
@@ -60,7 +59,6 @@ void hidraw_tick(struct node *n);             /* every now and then: ends waits 
 void hidraw_update(struct node *n);           /* poll state and a waiting reader, after virtual time went on */
 uint64_t hidraw_next_ns(const struct node *n); /* virtual time at which the next report is there; UINT64_MAX none */
 void hidraw_gone(struct node *n);
-void hidraw_free(struct node *n);
 
 /* sysfs.c */
 int sysfs_root(struct rig *rig, struct err *err);              /* the root hub */

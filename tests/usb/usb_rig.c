@@ -85,11 +85,13 @@ static int came(struct bus_dev *d, struct err *err)
     n->next = rig->nodes;
     rig->nodes = n;
     d->host = n;
+    pthread_mutex_unlock(&rig->lock); /* writing files may wait for umockdev's thread, and that for the lock; nobody asks for n yet */
     int ret = sysfs_add(rig, n, err);
     if (ret == 0)
         ret = usbfs_attach(n, err);
     if (ret == 0 && d->model->id.hid_report)
         ret = hidraw_attach(n, err);
+    pthread_mutex_lock(&rig->lock);
     if (ret == 0)
         sysfs_tell(rig, n, true);
     return ret;
