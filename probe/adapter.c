@@ -33,12 +33,23 @@ void adapter_list_free(struct adapter_list *list)
     *list = (struct adapter_list){ 0 };
 }
 
+/* Rows of one driver: "1-2" before "1-10", channels as they are. */
+static int by_place(const void *a, const void *b)
+{
+    const struct adapter *x = a, *y = b;
+    int order = strverscmp(x->bus_path, y->bus_path);
+    return order ? order : strcmp(x->channel, y->channel);
+}
+
 int adapters_find(bool open, struct adapter_list *out, struct err *err)
 {
     *out = (struct adapter_list){ 0 };
     for (const struct probe_driver *const *d = probe_drivers(); *d; d++) {
         struct adapter trouble = { .driver = *d };
+        size_t before = out->n;
         int ret = (*d)->list ? (*d)->list(open, out, &trouble.problem) : 0;
+        if (out->n > before + 1)
+            qsort(out->row + before, out->n - before, sizeof *out->row, by_place);
         if (ret < 0)
             ret = adapter_list_add(out, &trouble, err);
         if (ret < 0) {
@@ -191,6 +202,39 @@ static size_t candidates(const struct adapter_list *list, const char *driver, co
     return n;
 }
 
+int adapter_meant_by(const struct adapter_list *list, const char *text)
+{
+    const char *place = text + (*text == '@');
+    for (size_t i = 0; *text && i < list->n; i++)
+        if ((*list->row[i].serial && same_serial(text, list->row[i].serial)) || !strcmp(place, list->row[i].bus_path))
+            return (int)i;
+    return -1;
+}
+
+/* A place without its '@'; a serial number without its driver; a channel that the device does not have: what was meant. -1: nothing near. */
+static int nearly(const struct adapter_list *list, const char *driver, const struct adapter_spec *spec, char *hint, size_t cap)
+{
+    char name[160];
+    struct adapter_spec without = *spec;
+    bool want[MAX_ROWS];
+    size_t first;
+    int meant = adapter_meant_by(list, *spec->serial ? spec->serial : spec->bus_path);
+    *without.channel = 0;
+    if (*spec->channel && candidates(list, driver, &without, want, &first) == 1) {
+        const struct adapter *a = &list->row[first];
+        size_t at = (size_t)snprintf(hint, cap, *a->channel ? "its channels:" : "it has no channels: leave :%s out", spec->channel);
+        for (size_t i = 0; *a->channel && i < list->n && at < cap; i++)
+            if (same_device(a, &list->row[i]))
+                at += (size_t)snprintf(hint + at, cap - at, " %s", list->row[i].channel);
+        return 0;
+    }
+    if (meant < 0)
+        return -1;
+    adapter_name(list, (size_t)meant, name, sizeof name);
+    snprintf(hint, cap, "did you mean %s?", name);
+    return 0;
+}
+
 /* Nothing was named, and all that is there are devices that may be something else: how to name one. */
 static int only_doubtful(const struct adapter_list *list, unsigned need, struct err *err)
 {
@@ -212,7 +256,10 @@ static int none(const struct adapter_list *list, const char *driver, const struc
     size_t first, n;
     char found[180], hint[256] = "is it plugged in? `probeprof list` shows what is there";
     n = candidates(list, NULL, &(struct adapter_spec){ 0 }, want, &first);
-    if (n) {
+    for (size_t i = 0; driver && i < list->n; i++) /* of the driver that was named the doubtful ones, too */
+        if (!want[i] && list->row[i].doubtful && !strcmp(driver, list->row[i].driver->name))
+            n += want[i] = true;
+    if (nearly(list, driver, spec, hint, sizeof hint) < 0 && n) {
         names(list, want, found, sizeof found);
         snprintf(hint, sizeof hint, "there is %s; `probeprof list` tells more", found);
     }

@@ -45,8 +45,11 @@ void adapter_list_free(struct adapter_list *list); /* NULL is fine */
 
 /* adapters_find - asks every driver for its adapters, in the order of the driver table
  * open   also open each that can be, for firmware and abilities (not those another program holds)
- * Returns the count; a driver that fails adds a row with its problem and neither serial nor bus_path. Close with adapter_list_free(). */
+ * Returns the count, each driver's in the order of their places; a driver that fails adds a row with its problem and neither serial nor bus_path. Close with adapter_list_free(). */
 int adapters_find(bool open, struct adapter_list *out, struct err *err);
+
+/* adapter_meant_by - the row that somebody meant who wrote only its serial number, or its place with or without '@', for a hint. Its index or -1. */
+int adapter_meant_by(const struct adapter_list *list, const char *text);
 
 /* adapters_scan - appends what is only looked for when the user asks: looking may disturb it (probe_driver.scan)
  * list   of adapters_find() */

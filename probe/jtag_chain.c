@@ -8,6 +8,7 @@
 
 #include "probe/base/bits.h"
 #include "probe/base/util.h"
+#include "probe/link.h"
 #include "probe/probe.h"
 
 enum {
@@ -56,9 +57,7 @@ static int measure_ir(const struct answers *a, struct jtag_chain *out, struct er
     uint32_t zero = IR_SCAN;
     bool level = bit(a->ir, 0);
     if (run_end(a->ir, 0, IR_SCAN, level) == IR_SCAN)
-        return err_set(err, ERR_NO_TARGET, level ? "check power, the TDO wire (floating or shorted high), and that nTRST is not held low"
-                                                 : "check power, the TDO and GND wires, and that nTRST is not held low",
-                       "JTAG chain: TDO stays %d", level);
+        return err_set(err, ERR_NO_TARGET, link_still_hint(level), "JTAG chain: TDO stays %d", level);
     while (zero > 0 && bit(a->ir, zero - 1))
         zero--;
     if (zero == IR_SCAN)
@@ -114,13 +113,28 @@ int jtag_chain_scan(struct probe *p, struct jtag_chain *out, struct err *err)
     return ret;
 }
 
+/* Makers whose devices may stand beside ours: bits 11 to 1 of an IDCODE. Source: JEDEC JEP106. */
+static const char *maker(uint32_t idcode)
+{
+    static const struct { unsigned id; const char *name; } rows[] = {
+        { 0x001, "AMD" }, { 0x007, "Hitachi" }, { 0x009, "Intel" }, { 0x00E, "Freescale" }, { 0x015, "NXP" }, { 0x017, "TI" },
+        { 0x01F, "Atmel" }, { 0x020, "ST" }, { 0x021, "Lattice" }, { 0x029, "Microchip" }, { 0x02F, "Actel" }, { 0x034, "Cypress" },
+        { 0x049, "Xilinx" }, { 0x065, "Analog Devices" }, { 0x06E, "Altera" }, { 0x0BF, "Broadcom" }, { 0x223, "Renesas" }, { 0x23B, "Arm" },
+    };
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++)
+        if (rows[i].id == (idcode >> 1 & 0x7FF))
+            return rows[i].name;
+    return "";
+}
+
 const char *jtag_chain_text(const struct jtag_chain *chain, char *buf, size_t cap)
 {
     size_t at = (size_t)snprintf(buf, cap, "%u device%s (", chain->taps, chain->taps == 1 ? "" : "s");
     for (unsigned i = 0; i < chain->taps && at < cap; i++) {
         const char *comma = i ? ", " : "";
         if (chain->idcode[i])
-            at += (size_t)snprintf(buf + at, cap - at, "%s%08X", comma, (unsigned)chain->idcode[i]);
+            at += (size_t)snprintf(buf + at, cap - at, "%s%08X%s%s", comma, (unsigned)chain->idcode[i], *maker(chain->idcode[i]) ? " " : "",
+                                   maker(chain->idcode[i]));
         else
             at += (size_t)snprintf(buf + at, cap - at, "%sno IDCODE", comma);
     }

@@ -110,6 +110,46 @@ static int still(const uint8_t *out, uint32_t bits)
     return bit(out, 0);
 }
 
+const char *link_still_hint(bool level)
+{
+    return level ? "check power, the wires TCK, TMS and TDO (one open? TDO swapped with TDI?), and that nTRST is not held low"
+                 : "check power, the wires TDO and GND (TDO shorted low?), and that nTRST is not held low";
+}
+
+/* A pattern longer than any chain's instruction registers, then ones. Where TDI is not connected, what comes out stands still as soon as
+ * the registers are empty, before the pattern could have come. 1: so it is, *level what it stands at; 0: not; the adapter's failure. */
+static int tdi_is_still(struct probe *p, bool *level, struct err *err)
+{
+    uint8_t in[2 * IR_ONES / 8], out[2 * IR_ONES / 8] = { 0 };
+    uint32_t at = 2 * IR_ONES - 1;
+    make_pattern(in, IR_ONES);
+    memset(in + IR_ONES / 8, 0xFF, IR_ONES / 8);
+    const struct jtag_op ops[] = { jtag_reset(), jtag_ir(2 * IR_ONES, in, out), jtag_reset() };
+    int ret = p->driver->jtag->execute(p, ops, ARRAY_LEN(ops), err);
+    if (ret < 0)
+        return ret;
+    *level = bit(out, at);
+    while (at > 0 && bit(out, at - 1) == *level)
+        at--;
+    return at > 0 && at < IR_ONES;
+}
+
+/* tdo: the level at which it stays, -1: it moves. */
+static int why_bad(struct probe *p, uint32_t bits, int tdo, struct err *err)
+{
+    bool level = false;
+    int ret = tdi_is_still(p, &level, err);
+    if (ret < 0)
+        return ret;
+    if (ret)
+        return err_set(err, ERR_NO_TARGET, "check the wire TDI: open, shorted, or on the wrong pin",
+                       "TDI does not reach the chain: behind the devices' own bits TDO stays %d, whatever is sent", level);
+    if (tdo >= 0)
+        return err_set(err, ERR_NO_TARGET, link_still_hint(tdo), "%u bits sent through the chain: TDO stays %d", bits, tdo);
+    return err_set(err, ERR_PROTOCOL, "lower --speed, or let --speed auto find one that works; shorten the wires, check ground",
+                   "bits sent through the chain come back changed");
+}
+
 int link_check(struct probe *p, uint32_t bits, unsigned *taps, struct err *err)
 {
     uint8_t ones[IR_ONES / 8], in[LINK_MAX_PATTERN / 8], out[LINK_MAX_PATTERN / 8] = { 0 };
@@ -124,12 +164,8 @@ int link_check(struct probe *p, uint32_t bits, unsigned *taps, struct err *err)
     if (ret < 0)
         return ret;
     int level = still(out, bits), delay = delay_of(in, out, bits);
-    if (level >= 0)
-        return err_set(err, ERR_NO_TARGET, level ? "check power, the TDO wire (floating or shorted high), and that nTRST is not held low"
-                                                 : "check power, the TDO and GND wires, and that nTRST is not held low",
-                       "%u bits sent through the chain: TDO stays %d", bits, level);
-    if (delay < 0)
-        return err_set(err, ERR_PROTOCOL, "lower --speed; shorten the wires, check ground", "bits sent through the chain come back changed");
+    if (level >= 0 || delay < 0)
+        return why_bad(p, bits, level, err);
     if (taps)
         *taps = (unsigned)delay;
     return 0;
@@ -207,5 +243,7 @@ int link_speed_auto(struct probe *p, uint32_t most_hz, struct link_speed *out, s
         *out = s;
     else if (err)
         *err = why;
+    if (ret == -ERR_PROTOCOL)
+        return err_set(err, ERR_PROTOCOL, "shorten the wires, check ground and TCK", "%s even at %u kHz", why.what, SLOWEST_HZ / 1000);
     return ret;
 }

@@ -24,13 +24,32 @@ static int no_adapter(const struct err *why, struct err *err)
                    names[0] ? "; on USB for " : "; this build has no USB driver", names);
 }
 
-static int unknown_driver(const char *name, struct err *err)
+/* An adapter's number or place alone, which a person may well write. */
+static int without_driver(const char *text, struct err *err)
+{
+    struct adapter_list list;
+    char name[PROBE_NAME_MAX], hint[PROBE_NAME_MAX + 20];
+    if (adapters_find(false, &list, NULL) < 0)
+        return 0;
+    int row = adapter_meant_by(&list, text + (*text == ':'));
+    if (row >= 0)
+        adapter_name(&list, (size_t)row, name, sizeof name);
+    adapter_list_free(&list);
+    if (row < 0)
+        return 0;
+    snprintf(hint, sizeof hint, "did you mean %s?", name);
+    return err_set(err, ERR_USAGE, hint, "\"%s\" does not begin with the name of a driver", text);
+}
+
+static int unknown_driver(const char *name, const char *text, struct err *err)
 {
     for (const struct probe_absent *a = probe_absent_drivers(); a->name; a++)
         if (!strcmp(a->name, name))
             return err_set(err, ERR_USAGE, "install it and build again", "%s: %s", name, a->why);
     struct nearest near = { .wanted = name };
     char all[128] = "drivers: ", hint[NEAREST_TEXT];
+    if (without_driver(text, err) < 0)
+        return -ERR_USAGE;
     for (const struct probe_driver *const *d = probe_drivers(); *d; d++) {
         size_t used = strlen(all);
         snprintf(all + used, sizeof all - used, "%s%s", d == probe_drivers() ? "" : ", ", (*d)->name);
@@ -107,7 +126,7 @@ int probe_named(const char *name, struct err *err)
     if (find_driver(name, len))
         return 0;
     snprintf(driver, sizeof driver, "%.*s", (int)MIN(len, sizeof driver), name);
-    return unknown_driver(driver, err);
+    return unknown_driver(driver, name, err);
 }
 
 int probe_open(const char *name, const struct probe_config *cfg, struct probe **out, struct err *err)

@@ -33,6 +33,9 @@ int chain_find_part(struct probe **probe, const struct part *part, const char *g
     int ret = scan(*probe, &chain, &why);
     if (ret == -ERR_NO_TARGET || (ret == -ERR_PROTOCOL && !*given))
         return 0;
+    if (ret == 0 && chain.taps == 1 && !*given && chain.idcode[0] && chain.ir_bits != part->ir_bits)
+        return err_set(err, ERR_NO_TARGET, "is it the right board, the right connector on it?", "no %s on the JTAG chain: %s", part->name,
+                       jtag_chain_text(&chain, words, sizeof words));
     if (ret < 0 && err)
         *err = why;
     if (ret < 0 || (chain.taps == 1 && !*given))

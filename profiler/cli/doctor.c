@@ -28,6 +28,7 @@ struct doctor {
     const struct part *part;
     bool private_allowed;
     bool unpowered;            /* the adapter sees no target power */
+    bool power_known;          /* it can tell */
     uint32_t found_hz;         /* by --speed auto; 0: not looked for */
 };
 
@@ -162,6 +163,7 @@ static int look_power(struct doctor *d, char *detail, size_t cap, struct err *er
     if (power < 0)
         return power;
     d->unpowered = power == LINK_POWER_OFF;
+    d->power_known = power != LINK_POWER_UNKNOWN;
     if (power == LINK_POWER_UNKNOWN) {
         snprintf(detail, cap, "this adapter cannot tell");
         return 1;
@@ -183,8 +185,8 @@ static int look_pins(struct doctor *d, char *detail, size_t cap, struct err *err
 {
     static const struct { bool bdc; unsigned pin; const char *what, *hint; } rows[] = {
         { false, JTAG_PIN_NTRST, "nTRST is low: the TAP is held in reset", "find what pulls it low: a jumper, a pull-down, the wiring" },
-        { false, JTAG_PIN_NRESET, "nRESET is low: the board is held in reset", "let go of the reset button; look at what drives the pin" },
-        { true, BDC_PIN_RESET, "RESET is low: the part is held in reset", "let go of the reset button; look at what drives the pin" },
+        { false, JTAG_PIN_NRESET, "nRESET is low: the board is held in reset", "switch the board on; let go of the reset button; look at what drives the pin" },
+        { true, BDC_PIN_RESET, "RESET is low: the part is held in reset", "switch the board on; let go of the reset button; look at what drives the pin" },
         { true, BDC_PIN_BKGD, "BKGD is low", "look for a short to ground, or another pod on the line" },
     };
     const struct jtag_ops *j = d->probe->driver->jtag;
@@ -201,7 +203,7 @@ static int look_pins(struct doctor *d, char *detail, size_t cap, struct err *err
         seen |= known & rows[i].pin;
         all = all && known & rows[i].pin;
         if (known & ~value & rows[i].pin)
-            return err_set(err, ERR_NO_TARGET, rows[i].hint, "%s", rows[i].what);
+            return err_set(err, ERR_NO_TARGET, rows[i].hint, "%s%s", rows[i].what, d->power_known ? "" : ", or has no power, which this adapter cannot tell");
     }
     snprintf(detail, cap, seen ? all ? "none is held low" : "none of those it sees is held low" : d->unpowered ? "not looked at without power" : "this adapter does not see them");
     return !seen;
@@ -272,6 +274,22 @@ static int look_bdc(struct doctor *d, char *detail, size_t cap, struct err *err)
     return ret;
 }
 
+/* The board may hang at another channel of the adapter. */
+static void hint_channel(const struct doctor *d, struct err *err)
+{
+    char name[PROBE_NAME_MAX];
+    size_t at = strlen(err->hint);
+    for (size_t i = 0; d->row && *d->row->channel && i < d->list.n; i++) {
+        const struct adapter *a = &d->list.row[i];
+        if (a == d->row || a->driver != d->row->driver || strcmp(a->bus_path, d->row->bus_path) || !a->can)
+            continue;
+        adapter_name(&d->list, i, name, sizeof name);
+        if (at + strlen(name) + 40 < sizeof err->hint)
+            snprintf(err->hint + at, sizeof err->hint - at, "; is the board at its other channel? --probe %s", name);
+        return;
+    }
+}
+
 static int look_wire(struct doctor *d, char *detail, size_t cap, struct err *err)
 {
     const struct probe_driver *drv = d->probe->driver;
@@ -279,7 +297,10 @@ static int look_wire(struct doctor *d, char *detail, size_t cap, struct err *err
         snprintf(detail, cap, drv->stream ? "bytes: what answers them is looked at next" : "neither JTAG nor BDC");
         return 1;
     }
-    return drv->jtag ? look_jtag(d, detail, cap, err) : look_bdc(d, detail, cap, err);
+    int ret = drv->jtag ? look_jtag(d, detail, cap, err) : look_bdc(d, detail, cap, err);
+    if (ret == -ERR_NO_TARGET)
+        hint_channel(d, err);
+    return ret;
 }
 
 /* ---- the part ---- */

@@ -106,12 +106,25 @@ static int set_agent_ram(struct settings *s, const char *text, struct err *err)
     return err_set(err, ERR_USAGE, "for example 0x8CF00000:64k", "agent-ram: '%s' is not ADDRESS:SIZE", text);
 }
 
+/* Elsewhere a wire clock is said in kHz: so low a number without a unit is a mistake. */
+enum { SPEED_BARE_LEAST_HZ = 100000 };
+
 static int set_speed(struct settings *s, const char *text, struct err *err)
 {
+    unsigned hz = 0;
+    char hint[64];
+    bool bare = strspn(text, "0123456789") == strlen(text);
     s->speed_auto = !strcmp(text, "auto");
-    if (s->speed_auto)
-        s->speed_hz = 0;
-    return s->speed_auto ? 0 : opt_hz("speed", text, &s->speed_hz, err);
+    int ret = s->speed_auto ? 0 : opt_hz("speed", text, &hz, err);
+    if (ret == -ERR_USAGE && err)
+        snprintf(err->hint, sizeof err->hint, "10M, 500k, 1000000 (hertz), or auto: as fast as the wires allow");
+    if (ret == 0 && bare && !s->speed_auto && hz < SPEED_BARE_LEAST_HZ) {
+        snprintf(hint, sizeof hint, "write %sk for kilohertz, %sHz if that is meant", text, text);
+        return err_set(err, ERR_USAGE, hint, "speed: %s without a unit is hertz, which is very slow", text);
+    }
+    if (ret == 0)
+        s->speed_hz = hz;
+    return ret;
 }
 
 /* Volts: "3.3", "5V"; the supplies of parts are between 1 and 6. */

@@ -7,6 +7,7 @@
 #include "probe/base/bytes.h"
 #include "probe/base/log.h"
 #include "probe/base/util.h"
+#include "probe/link.h"
 #include "targets/sh4/regs.h"
 #include "targets/sh4/sh4_priv.h"
 
@@ -98,10 +99,7 @@ static int check_answer(const uint8_t *tdo, struct err *err)
         *(bit(tdo, i) ? &ones : &zeros) = true;
     if (ones && zeros)
         return 0;
-    return err_set(err, ERR_NO_TARGET,
-                   zeros ? "check power, the TDO and GND wires, and that nTRST is not held low"
-                         : "check power, the TDO wire (floating or shorted high), the connector, and that nTRST is not held low",
-                   "scanned %u bits through the IR: TDO stays %d", PROBE_BITS, ones);
+    return err_set(err, ERR_NO_TARGET, link_still_hint(ones), "scanned %u bits through the IR: TDO stays %d", PROBE_BITS, ones);
 }
 
 /* One of several devices: how long its IR is was measured with the chain. It ends full of ones: BYPASS. */

@@ -93,7 +93,11 @@ static void choose__what_is_there_and_what_is_meant__one_or_a_sentence(void **st
         { "one alone", "d", NULL, "", 0, "", "" },
         { "one alone, two channels: the first", "ab", NULL, "", 0, "", "" },
         { "the other channel", "ab", "ftdi", ":B", 1, "", "" },
-        { "a channel it lacks", "ab", "ftdi", ":C", -ERR_NOT_FOUND, "with channel C", "there is ftdi:FT1ABC:A;" },
+        { "a channel it lacks", "ab", "ftdi", ":C", -ERR_NOT_FOUND, "with channel C", "its channels: A B" },
+        { "a channel where there are none", "d", "jlink", ":B", -ERR_NOT_FOUND, "with channel B", "leave :B out" },
+        { "a place without its @", "abd", "jlink", "2-1", -ERR_NOT_FOUND, "with serial number 2-1", "did you mean jlink:000123456789?" },
+        { "another driver's serial number", "abd", "ftdi", "123456789", -ERR_NOT_FOUND, "no ftdi adapter found", "did you mean jlink:000123456789?" },
+        { "a doubtful one of this driver is shown", "hd", "ftdi", "XY", -ERR_NOT_FOUND, "with serial number XY", "ftdi:U1:A, jlink:" },
         { "a serial port is never taken", "dg", NULL, "", 0, "", "" },
         { "only a serial port", "g", NULL, "", -ERR_NOT_FOUND, "no adapter found", "" },
         { "one that cannot serve does not count", "fd", NULL, "", 1, "", "" },
@@ -173,6 +177,20 @@ static void name__two_with_the_same_serial_number__their_places(void **state)
     assert_string_equal(name, "serial:/dev/ttyS0");
 }
 
+static void meant_by__a_number_or_a_place_alone__the_row(void **state)
+{
+    static const struct { const char *text; int row; } rows[] = {
+        { "FT1ABC", 0 }, { "@2-1", 2 }, { "2-1", 2 }, { "123456789", 2 }, { "/dev/ttyS0", 3 }, { "", -1 }, { "@", -1 }, { "0", -1 }, { "9-9", -1 },
+    };
+    struct adapter row[ALL];
+    const struct adapter_list list = take("abdg", row);
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        print_message("  %s\n", rows[i].text);
+        assert_int_equal(adapter_meant_by(&list, rows[i].text), rows[i].row);
+    }
+}
+
 static void list_add__three_hundred__bounded(void **state)
 {
     struct adapter_list list = { 0 };
@@ -224,6 +242,7 @@ int main(void)
         cmocka_unit_test(choose__what_the_part_needs__only_those_count_unless_named),
         cmocka_unit_test(choose__a_driver_that_failed__its_reason),
         cmocka_unit_test(name__two_with_the_same_serial_number__their_places),
+        cmocka_unit_test(meant_by__a_number_or_a_place_alone__the_row),
         cmocka_unit_test(list_add__three_hundred__bounded),
         cmocka_unit_test(adapters_find__this_machine__every_row_can_be_named),
         cmocka_unit_test(adapter_usb__not_there__says_what_was_looked_for),

@@ -305,7 +305,7 @@ static void text__chain__in_words(void **state)
     const struct jtag_chain c = chain_of("10000000000000001000", 2, 0x4BA00477, 0, 0);
     char buf[100], small[20];
     (void)state;
-    assert_string_equal(jtag_chain_text(&c, buf, sizeof buf), "2 devices (4BA00477, no IDCODE), instruction registers of 20 bits");
+    assert_string_equal(jtag_chain_text(&c, buf, sizeof buf), "2 devices (4BA00477 Arm, no IDCODE), instruction registers of 20 bits");
     assert_string_equal(jtag_chain_text(&c, small, sizeof small), "2 devices (4BA00477");
 }
 

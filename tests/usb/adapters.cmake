@@ -44,3 +44,17 @@ pp_usb_says(adapters_long_wires 0 "bits are lost at" RIG --board sim:sh7750,wire
 pp_adapters_test(too_fast fault RIG --board sim:sh7750,wires=3500k jlink SAYS wire "come back changed")
 pp_usb_says(adapters_by_part 0 "ok     adapter   usbdm:" RIG --board sim:s12zvml128 usbdm --board sim:sh7750 jlink,path=1-4 COMMAND $<TARGET_FILE:probeprof> doctor --target
             s12zvml128)
+# Wires that are wrong, and boards that are.
+foreach(W "tdi-high;TDI does not reach the chain" "tdi-low;TDI does not reach the chain" "tms-high;TDO stays 1" "tms-low;TDO stays 1" "tck-open;TDO stays 1"
+          "tdo-high;TDO stays 1" "tdo-low;TDO stays 0" "tdi-tdo-swapped;TDO stays 1" "tms-tdi-swapped;on the wrong pin" "tdi-tdo-shorted;TDI leads straight to TDO")
+  list(POP_FRONT W WIRES SAYS)
+  pp_usb_says(adapters_wires_${WIRES} 0 "${SAYS}" RIG --board sim:sh7750 --wires ${WIRES} jlink COMMAND
+              sh -c "$<TARGET_FILE:probeprof> doctor --target sh7750 --private | tr -s '\\n ' ' '")
+endforeach()
+pp_adapters_test(another_board fault RIG --board sim:sh7750 --chain instead:idcode=0x4ba00477,ir=4 jlink SAYS part
+                 "no sh7750 on the JTAG chain: 1 device (4BA00477 Arm), instruction registers of 4 bits")
+pp_usb_says(adapters_slow_register 0 "its own registers lose bits at" RIG --board sim:sh7750,wires=12M,sddr=1M jlink COMMAND
+            sh -c "$<TARGET_FILE:probeprof> doctor --target sh7750 --private --halt --speed auto | tr -s '\\n ' ' '")
+pp_usb_says(adapters_other_channel 0 "is the board at its other channel? --probe ftdi:FTMODEL1:A" RIG --board sim:sh7750 ft2232h COMMAND
+            sh -c "$<TARGET_FILE:probeprof> doctor --target sh7750 --probe ftdi:FTMODEL1:B | tr -s '\\n ' ' '")
+pp_usb_says(adapters_bare_number 2 "did you mean jlink:123456789?" RIG --board sim:sh7750 jlink COMMAND $<TARGET_FILE:probeprof> --probe 123456789)

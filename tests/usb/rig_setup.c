@@ -14,6 +14,8 @@ int rig_add(struct bus *bus, struct wiring *wiring, struct rig_next *next, const
         ret = wiring_open(&wiring[i], next->board, err);
     for (unsigned k = 0; k < next->nchain && ret == 0; k++)
         ret = wiring_chain(&wiring[i], next->chain[k], err);
+    if (ret == 0 && next->wires)
+        ret = wiring_fault(&wiring[i], next->wires, err);
     if (ret < 0)
         return ret;
     bus->ndevs++;

@@ -7,10 +7,11 @@
 
 enum { RIG_DEVS = 8 };
 
-/* What stood before a MODEL: --board, --chain. Zeroed by rig_add(). */
+/* What stood before a MODEL: --board, --chain, --wires. Zeroed by rig_add(). */
 struct rig_next {
     const char *board, *chain[2 * WIRING_TAPS];
     unsigned nchain;
+    const char *wires;
 };
 
 /* rig_add - "MODEL,options" as the bus's next device; bus->dev and wiring have room for RIG_DEVS, zeroed. */

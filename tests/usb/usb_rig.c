@@ -19,14 +19,17 @@
 #include "tests/usb/rig_setup.h"
 
 static const char usage[] =
-    "usage: usb_rig [OPTION...] [--board SPEC [--chain TAP]...] MODEL[,option...] [...] -- COMMAND...\n"
+    "usage: usb_rig [OPTION...] [--board SPEC [--chain TAP]... [--wires FAULT]] MODEL[,option...] [...] -- COMMAND...\n"
     "       usb_rig --tell SOCKET COMMAND    unplug [N] | plug [N] | power on|off [N] | transfers [N] | pins [N] |\n"
     "                                        strike KIND M [N] (the M-th transfer from now)\n"
     "                                        calm [N] (no strike that has not hit yet)\n"
     "       usb_rig --list\n"
     "Runs COMMAND where each MODEL is plugged in; its exit status is ours.\n"
     "  --board sim:NAME,...   board at the pins of the next MODEL, as after --probe\n"
-    "  --chain TAP            another TAP on its chain: idcode=HEX,ir=BITS[,op=HEX]; after:... for one between board and TDO\n"
+    "  --chain TAP            another TAP on its chain: idcode=HEX,ir=BITS[,op=HEX]; after:... for one between board and TDO,\n"
+    "                         instead:... where the board's own is not on it\n"
+    "  --wires FAULT          JTAG wires that are wrong: tdi-high|tdi-low|tms-high|tms-low|tck-open|tdo-high|tdo-low|\n"
+    "                         tdi-tdo-swapped|tms-tdi-swapped|tdi-tdo-shorted\n"
     "  --time real|virtual    real: the board's time is the host's. virtual: transfers cost frames, nobody waits for them\n"
     "  --stats FILE           what was transferred, as JSON\n"
     "  --control SOCKET       takes commands there (SOCKET is in USB_RIG_CONTROL for COMMAND)\n"
@@ -353,6 +356,8 @@ static int parse(struct launch *l, char **argv)
             l->next.board = value;
         else if (strcmp(a, "--chain") == 0 && l->next.nchain < ARRAY_LEN(l->next.chain))
             l->next.chain[l->next.nchain++] = value;
+        else if (strcmp(a, "--wires") == 0)
+            l->next.wires = value;
         else if (strcmp(a, "--time") == 0)
             l->rig.bus.virtual_time = strcmp(value, "virtual") == 0;
         else if (strcmp(a, "--stats") == 0)

@@ -25,12 +25,48 @@ static int piece(struct wiring *w, size_t n, const uint8_t *tms, const uint8_t *
     uint8_t in[PIECE / 8], out[PIECE / 8];
     memcpy(in, tdi, (n + 7) / 8);
     through(w->before, w->nbefore, n, tms, in);
-    int ret = w->board->type->clock(w->board, n, tms, in, out, err);
+    if (w->alone)
+        memcpy(out, in, sizeof out);
+    int ret = w->alone ? 0 : w->board->type->clock(w->board, n, tms, in, out, err);
     if (ret < 0)
         return ret;
     through(w->after, w->nafter, n, tms, out);
     if (tdo)
         memcpy(tdo, out, (n + 7) / 8);
+    return 0;
+}
+
+static int clock_board(struct wiring *w, size_t n, const uint8_t *tms, const uint8_t *tdi, uint8_t *tdo, struct err *err)
+{
+    if (w->nbefore + w->nafter == 0)
+        return w->board->type->clock(w->board, n, tms, tdi, tdo, err);
+    for (size_t done = 0; done < n; done += PIECE) {
+        int ret = piece(w, MIN(n - done, PIECE), tms + done / 8, tdi + done / 8, tdo ? tdo + done / 8 : NULL, err);
+        if (ret < 0)
+            return ret;
+    }
+    return 0;
+}
+
+/* Pins that nobody drives are pulled up: at the board TDI and TMS, at the adapter TDO. */
+static int clock_faulty(struct wiring *w, size_t n, const uint8_t *tms, const uint8_t *tdi, uint8_t *tdo, struct err *err)
+{
+    static uint8_t const high[PIECE / 8] = { [0 ... PIECE / 8 - 1] = 0xFF }, low[PIECE / 8];
+    for (size_t done = 0; done < n; done += PIECE) {
+        size_t part = MIN(n - done, PIECE), bytes = (part + 7) / 8;
+        const uint8_t *m = tms + done / 8, *i = tdi + done / 8;
+        bool swapped = w->wires == TMS_TDI_SWAPPED;
+        const uint8_t *bm = w->wires == TMS_HIGH ? high : w->wires == TMS_LOW ? low : swapped ? i : m;
+        const uint8_t *bi = w->wires == TDI_HIGH || w->wires == TDI_TDO_SWAPPED ? high : w->wires == TDI_LOW ? low : swapped ? m : i;
+        uint8_t out[PIECE / 8];
+        int ret = w->wires == TCK_OPEN ? 0 : clock_board(w, part, bm, bi, out, err);
+        if (ret < 0)
+            return ret;
+        const uint8_t *seen = w->wires == TDO_LOW ? low : w->wires == TDI_TDO_SHORTED ? i
+                              : w->wires == TDO_HIGH || w->wires == TCK_OPEN || w->wires == TDI_TDO_SWAPPED ? high : out;
+        if (tdo)
+            memcpy(tdo + done / 8, seen, bytes);
+    }
     return 0;
 }
 
@@ -43,14 +79,7 @@ static int wiring_clock(struct sim_board *b, size_t n, const uint8_t *tms, const
             memset(tdo, 0, (n + 7) / 8);
         return 0;
     }
-    if (w->nbefore + w->nafter == 0)
-        return w->board->type->clock(w->board, n, tms, tdi, tdo, err);
-    for (size_t done = 0; done < n; done += PIECE) {
-        int ret = piece(w, MIN(n - done, PIECE), tms + done / 8, tdi + done / 8, tdo ? tdo + done / 8 : NULL, err);
-        if (ret < 0)
-            return ret;
-    }
-    return 0;
+    return w->wires == WIRES_GOOD ? clock_board(w, n, tms, tdi, tdo, err) : clock_faulty(w, n, tms, tdi, tdo, err);
 }
 
 static uint32_t wiring_set_tck_hz(struct sim_board *b, uint32_t hz)
@@ -165,9 +194,22 @@ int wiring_chain(struct wiring *w, const char *text, struct err *err)
         return err_set(err, ERR_USAGE, "", "more than %d TAPs", WIRING_TAPS);
     if (!w->type || !w->type->clock)
         return err_set(err, ERR_USAGE, "give --board first", "a chain needs a board with JTAG");
+    w->alone |= strncmp(text, "instead:", 8) == 0;
     int ret = tap_parse(&(after ? w->after : w->before)[*n], colon ? colon + 1 : text, err);
     *n += ret == 0;
     return ret;
+}
+
+int wiring_fault(struct wiring *w, const char *text, struct err *err)
+{
+    static const char *const names[] = { "good", "tdi-high", "tdi-low", "tms-high", "tms-low", "tck-open", "tdo-high", "tdo-low", "tdi-tdo-swapped",
+                                         "tms-tdi-swapped", "tdi-tdo-shorted" };
+    for (size_t i = 0; w->type && w->type->clock && i < ARRAY_LEN(names); i++)
+        if (strcmp(names[i], text) == 0) {
+            w->wires = i;
+            return 0;
+        }
+    return err_set(err, ERR_USAGE, "tdi-high, tdi-low, tms-high, ..., of a board with JTAG", "no wires \"%s\"", text);
 }
 
 int wiring_power(struct wiring *w, bool on, struct err *err)
