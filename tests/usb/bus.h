@@ -25,6 +25,7 @@ enum fault_kind {
     FAULT_STALL,    /* refused; halted until cleared (endpoint 0 is not) */
     FAULT_TIMEOUT,  /* answers nothing until given up; an answer comes late, to the next transfer */
     FAULT_SHORT,    /* the second half is lost */
+    FAULT_SHORT_ANSWER, /* the same of answers alone: no bus loses half a packet, but firmware may send too little */
     FAULT_STALE,    /* the previous answer once more; this one comes next */
     FAULT_WRONG_ID, /* the byte that names the request is another */
     FAULT_GARBAGE,  /* as long as expected, random */

@@ -5,13 +5,13 @@
 #include "probe/base/util.h"
 #include "tests/usb/bus.h"
 
-static const char *const names[] = { "unplug", "stall", "timeout", "short", "stale", "wrong-id", "garbage", "hang", NULL };
+static const char *const names[] = { "unplug", "stall", "timeout", "short", "short-answer", "stale", "wrong-id", "garbage", "hang", NULL };
 _Static_assert(ARRAY_LEN(names) == FAULT_NKINDS + 1, "a name per fault");
 
 /* KIND@N, or KIND@N+ for every transfer from the N-th on. */
 int fault_parse(struct fault *f, const char *text, struct err *err)
 {
-    static const char hint[] = "fault=unplug|stall|timeout|short|stale|wrong-id|garbage|hang@N, or @N+ from there on";
+    static const char hint[] = "fault=unplug|stall|timeout|short|short-answer|stale|wrong-id|garbage|hang@N, or @N+ from there on";
     const char *at = strchr(text, '@');
     char *end;
     if (!at)
@@ -30,7 +30,7 @@ int fault_parse(struct fault *f, const char *text, struct err *err)
 
 static bool of_answers(enum fault_kind kind)
 {
-    return kind == FAULT_STALE || kind == FAULT_WRONG_ID || kind == FAULT_GARBAGE;
+    return kind == FAULT_SHORT_ANSWER || kind == FAULT_STALE || kind == FAULT_WRONG_ID || kind == FAULT_GARBAGE;
 }
 
 const struct fault *fault_next(struct bus_dev *d, bool in)
@@ -62,7 +62,8 @@ void fault_change(struct bus_dev *d, struct bus_ep *ep, const struct fault *f, u
     size_t id = d->type->id_offset;
     (void)ep;
     switch (f->kind) {
-    case FAULT_SHORT: *len /= 2; break;
+    case FAULT_SHORT:
+    case FAULT_SHORT_ANSWER: *len /= 2; break;
     case FAULT_WRONG_ID:
         if (id < *len)
             data[id] ^= 0x55;

@@ -36,7 +36,7 @@ static const char usage[] =
     "options of every model:\n"
     "  path=1-2.3  serial=TEXT  kernel-driver=NAME (bound until detached)  seed=N  replug=MS (comes back after unplugging)\n"
     "  hid-limit=MS (a HID report not taken fails then, instead of after the kernel's 5 s)\n"
-    "  fault=unplug|stall|timeout|short|stale|wrong-id|garbage|hang@N (the N-th transfer, or from there on: @N+; counted without\n"
+    "  fault=unplug|stall|timeout|short|short-answer|stale|wrong-id|garbage|hang@N (the N-th transfer, or from there on: @N+; counted without\n"
     "  standard requests and empty answers)\n";
 
 enum { IDLE_POLL_US = 20, IDLE_DUE_POLLS = 50, TICK_MS = 250, LINE = 200 };
