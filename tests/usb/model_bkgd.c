@@ -45,15 +45,18 @@ void bkgd_pod_wait(struct bkgd_pod *p, uint64_t ns)
         p->board->type->advance(p->board, ns, NULL);
 }
 
-void bkgd_pod_idle(struct bkgd_pod *p, unsigned cycles) { stretch(p, BKGD_RELEASED, BKGD_TIME, ns_of(p, cycles)); }
+void bkgd_pod_idle_ns(struct bkgd_pod *p, uint64_t ns) { stretch(p, BKGD_RELEASED, BKGD_TIME, ns); }
+void bkgd_pod_idle(struct bkgd_pod *p, unsigned cycles) { bkgd_pod_idle_ns(p, ns_of(p, cycles)); }
 
 void bkgd_pod_send(struct bkgd_pod *p, uint8_t byte)
 {
     struct bkgd_stretch s[2 * BITS];
+    if (!p->cycle_ps)
+        return;
     for (unsigned k = 0; k < BITS; k++) {
-        unsigned low = byte & 0x80u >> k ? ONE_LOW : ZERO_LOW;
-        s[2 * k] = (struct bkgd_stretch){ .drive = BKGD_LOW, .until = BKGD_TIME, .ns = ns_of(p, low) };
-        s[2 * k + 1] = (struct bkgd_stretch){ .drive = BKGD_HIGH, .until = BKGD_TIME, .ns = ns_of(p, BIT - low) };
+        uint64_t low = byte & 0x80u >> k ? p->bits.one_low : p->bits.zero_low;
+        s[2 * k] = (struct bkgd_stretch){ .drive = BKGD_LOW, .until = BKGD_TIME, .ns = low };
+        s[2 * k + 1] = (struct bkgd_stretch){ .drive = BKGD_HIGH, .until = BKGD_TIME, .ns = p->bits.bit - low };
     }
     make(p, s, ARRAY_LEN(s));
 }
@@ -61,11 +64,14 @@ void bkgd_pod_send(struct bkgd_pod *p, uint8_t byte)
 uint8_t bkgd_pod_receive(struct bkgd_pod *p)
 {
     struct bkgd_stretch s[3 * BITS];
+    const struct bkgd_bits *b = &p->bits;
     uint8_t byte = 0;
+    if (!p->cycle_ps)
+        return 0;
     for (unsigned k = 0; k < BITS; k++) {
-        s[3 * k] = (struct bkgd_stretch){ .drive = BKGD_LOW, .until = BKGD_TIME, .ns = ns_of(p, ONE_LOW) };
-        s[3 * k + 1] = (struct bkgd_stretch){ .drive = BKGD_RELEASED, .until = BKGD_TIME, .ns = ns_of(p, SAMPLE - ONE_LOW) };
-        s[3 * k + 2] = (struct bkgd_stretch){ .drive = BKGD_RELEASED, .until = BKGD_TIME, .ns = ns_of(p, BIT - SAMPLE) };
+        s[3 * k] = (struct bkgd_stretch){ .drive = BKGD_LOW, .until = BKGD_TIME, .ns = b->one_low };
+        s[3 * k + 1] = (struct bkgd_stretch){ .drive = BKGD_RELEASED, .until = BKGD_TIME, .ns = b->sample - b->one_low };
+        s[3 * k + 2] = (struct bkgd_stretch){ .drive = BKGD_RELEASED, .until = BKGD_TIME, .ns = b->bit - b->sample };
     }
     make(p, s, ARRAY_LEN(s));
     for (unsigned k = 0; k < BITS; k++)
@@ -73,9 +79,19 @@ uint8_t bkgd_pod_receive(struct bkgd_pod *p)
     return byte;
 }
 
+/* A low pulse of the part's, seen to its end; 0: none in that time. */
+static uint64_t pulse(struct bkgd_pod *p, uint64_t ns)
+{
+    struct bkgd_stretch high = stretch(p, BKGD_RELEASED, BKGD_FALL, ns);
+    if (!high.met)
+        return 0;
+    struct bkgd_stretch low = stretch(p, BKGD_RELEASED, BKGD_RISE, ns - MIN(high.took_ns, ns));
+    return low.met ? low.took_ns : 0;
+}
+
 bool bkgd_pod_ack(struct bkgd_pod *p, uint64_t ns)
 {
-    if (!stretch(p, BKGD_RELEASED, BKGD_FALL, ns).met || !stretch(p, BKGD_RELEASED, BKGD_RISE, ns).met)
+    if (!pulse(p, ns))
         return false;
     bkgd_pod_idle(p, 2);
     return true;
@@ -85,11 +101,14 @@ uint64_t bkgd_pod_sync(struct bkgd_pod *p, uint64_t request_ns, uint64_t answer_
 {
     stretch(p, BKGD_LOW, BKGD_TIME, request_ns);
     stretch(p, BKGD_HIGH, BKGD_TIME, 125);
-    if (!stretch(p, BKGD_RELEASED, BKGD_FALL, answer_ns).met)
-        return 0;
-    struct bkgd_stretch low = stretch(p, BKGD_RELEASED, BKGD_RISE, answer_ns);
-    stretch(p, BKGD_RELEASED, BKGD_TIME, 20000);
-    return low.met ? low.took_ns : 0;
+    uint64_t length = pulse(p, answer_ns);
+    if (length)
+        stretch(p, BKGD_RELEASED, BKGD_TIME, 20000);
+    return length;
 }
 
-void bkgd_pod_clock(struct bkgd_pod *p, uint64_t answer_ns) { p->cycle_ps = answer_ns * 1000 / SYNC_CYCLES; }
+void bkgd_pod_clock(struct bkgd_pod *p, uint64_t answer_ns)
+{
+    p->cycle_ps = answer_ns * 1000 / SYNC_CYCLES;
+    p->bits = (struct bkgd_bits){ ns_of(p, ONE_LOW), ns_of(p, ZERO_LOW), ns_of(p, SAMPLE), ns_of(p, BIT) };
+}

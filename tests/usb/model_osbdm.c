@@ -18,7 +18,7 @@
 enum { PACKET = 64, EP_OUT = 0x01, EP_IN = 0x82, S12Z = 9, HEAD = 4, MAX_OUT = PACKET - HEAD };
 enum { GET_STATUS = 0x10, INIT = 0x11, RESET = 0x1B, HALT = 0x20, GO = 0x21, STEP = 0x22, SET_SPEED = 0x25, GET_SPEED = 0x26, SPECIAL = 0x27,
        READ_MEM = 0x30, FLASH_PROG = 0x37, GET_VER = 0x50, UNSECURE = 0x90, FAILED = 1, UNKNOWN = 2 };
-enum { BIT_PERIOD = 18, EXIT_PERIODS = 1, DELAY_PERIODS = 1, FASTEST_TICKS = 0x83 /* 24 MHz, as timer ticks of a SYNC answer */ };
+enum { EXIT_PERIODS = 1, DELAY_PERIODS = 1, SHORTEST_BIT = 50 /* timer ticks */ };
 #define SYNC_REQUEST_NS 350000u
 #define SYNC_ANSWER_NS 330000u
 #define MS 1000000u
@@ -28,9 +28,10 @@ struct osbdm_model {
     struct bkgd_pod pod;
     uint32_t ticks;      /* of 24 MHz: length of the SYNC answer; 0: none yet */
     bool set_by_hand, no_serial, answering;
+    bool toggle, expected; /* DATA0/1 of the answer that is ready; of what the host will take */
     uint8_t core;
     uint16_t pid;
-    uint8_t reply[PACKET];
+    uint8_t packet[PACKET], reply[PACKET]; /* the firmware's buffers: neither is ever cleared */
     size_t nreply;
     char serial[32];
     uint8_t device[18];
@@ -42,7 +43,17 @@ static const struct usb_model_type *type(void);
 
 /* ---- BKGD ---- */
 
-static void use_clock(struct osbdm_model *m) { bkgd_pod_clock(&m->pod, (uint64_t)MAX(m->ticks, (uint32_t)FASTEST_TICKS) * 1000 / 24); }
+static uint32_t half(uint32_t ticks) { return (ticks + 1) / 2; }
+static uint64_t ns_of(uint32_t ticks) { return (uint64_t)ticks * 1000 / 24; }
+
+/* BgndTimerCompute: whole ticks of 24 MHz, each length rounded from the double one; a bit is two cycles longer than sixteen, and never
+ * shorter than the code takes. An answer's bit is told by whether its rising edge comes before cycle 12. */
+static void use_clock(struct osbdm_model *m)
+{
+    uint32_t c16 = (m->ticks + 4) / 8, c8 = half(c16), c4 = half(c8), c2 = half(c4);
+    bkgd_pod_clock(&m->pod, ns_of(m->ticks));
+    m->pod.bits = (struct bkgd_bits){ ns_of(c4), ns_of(c8 + c4), ns_of(2 * (c4 + c2)), ns_of(MAX(c16 + c4 / 2, (uint32_t)SHORTEST_BIT)) };
+}
 
 static void sync(struct osbdm_model *m)
 {
@@ -52,17 +63,19 @@ static void sync(struct osbdm_model *m)
     use_clock(m);
 }
 
+static void periods(struct osbdm_model *m, unsigned n) { bkgd_pod_idle_ns(&m->pod, n * m->pod.bits.bit); }
+
 static void send(struct osbdm_model *m, uint8_t byte)
 {
     bkgd_pod_send(&m->pod, byte);
-    bkgd_pod_idle(&m->pod, BIT_PERIOD * EXIT_PERIODS);
+    periods(m, EXIT_PERIODS);
 }
 
 static uint8_t receive(struct osbdm_model *m)
 {
-    bkgd_pod_idle(&m->pod, BIT_PERIOD * DELAY_PERIODS);
+    periods(m, DELAY_PERIODS);
     uint8_t byte = bkgd_pod_receive(&m->pod);
-    bkgd_pod_idle(&m->pod, BIT_PERIOD * EXIT_PERIODS);
+    periods(m, EXIT_PERIODS);
     return byte;
 }
 
@@ -83,7 +96,7 @@ static void pipe_bytes(struct osbdm_model *m, const uint8_t *in, unsigned len, u
         if (in[i] == receives && *n < MAX_OUT)
             out[(*n)++] = receive(m);
         if (in[i] == 0x00 || in[i] == receives)
-            bkgd_pod_idle(&m->pod, BIT_PERIOD * DELAY_PERIODS);
+            periods(m, DELAY_PERIODS);
     }
 }
 
@@ -190,20 +203,19 @@ static int osbdm_control(struct usb_model *base, const uint8_t *setup, uint8_t *
     return (int)len;
 }
 
-/* A transfer of several packets is several commands; the next one waits on the bus until the answer has been fetched. */
+/* A transfer of several packets is several commands. The next one is taken at once, and its answer laid over one that nobody has
+ * fetched, with the other DATA0/1: a host drops that as one it has had, so both are lost (EndPoint_IN, USB_Buf_Rdy). */
 static int osbdm_out(struct usb_model *base, uint8_t ep, const uint8_t *data, size_t len)
 {
     struct osbdm_model *m = of(base);
-    uint8_t packet[PACKET] = { 0 };
     if (ep != EP_OUT)
         return (int)len;
-    if (m->answering)
-        return USB_NAK;
     size_t n = MIN(len, (size_t)PACKET);
-    memcpy(packet, data, n);
-    m->nreply = run(m, packet);
+    memcpy(m->packet, data, n);
+    m->nreply = run(m, m->packet);
     m->reply[1] = (uint8_t)m->nreply;
     m->answering = true;
+    m->toggle = !m->toggle;
     return (int)n;
 }
 
@@ -213,19 +225,21 @@ static int osbdm_in(struct usb_model *base, uint8_t ep, uint8_t *buf, size_t cap
     if (ep != EP_IN || !m->answering)
         return USB_NAK;
     m->answering = false;
+    if (m->toggle != m->expected)
+        return USB_NAK;
+    m->expected = !m->expected;
     memcpy(buf, m->reply, MIN(m->nreply, cap));
     return (int)MIN(m->nreply, cap);
 }
 
+/* A reset of the port is one of USB alone. (DATA0/1 after a cleared halt: as both sides should.) */
 static void osbdm_clear(struct usb_model *base, uint8_t ep)
 {
     struct osbdm_model *m = of(base);
-    if (ep != 0)
-        return;
-    m->answering = m->set_by_hand = false;
-    m->ticks = 0;
-    use_clock(m);
-    bkgd_pod_drive(&m->pod, POD_BKGD | POD_RESET, POD_BKGD | POD_RESET);
+    m->toggle = false;
+    m->expected = true;
+    if (ep == 0)
+        m->answering = false;
 }
 
 static int option(void *ctx, const char *name, const char *value, struct err *err)
@@ -269,6 +283,8 @@ static int osbdm_create(const char *options, struct sim_board *board, struct usb
     memcpy(m->strings, strings, sizeof strings);
     m->base.id = (struct usb_model_identity){ .device = m->device, .config = config, .config_len = sizeof config, .strings = m->strings };
     osbdm_clear(&m->base, 0);
+    use_clock(m);
+    bkgd_pod_drive(&m->pod, POD_BKGD | POD_RESET, POD_BKGD | POD_RESET);
     *out = &m->base;
     return 0;
 }

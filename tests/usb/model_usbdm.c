@@ -1,8 +1,14 @@
 /* A USBDM pod on USB: descriptors, commands in packets, toggle or sequence, "busy". What commands do is in model_usbdm_fw.c.
- * Written from reference/s12z.md 6.2 and its sources (USB.c, CmdProcessing.c of the JMxx firmware; usbdm-kinetis for V5).
+ * Written from USB.c and CmdProcessing.c of usbdm-firmware's USBDM_JMxx_V4_12, and for V5 from cmdProcessing.cpp, usb_endpoint.h and
+ * usb_implementation_composite.cpp of usbdm-kinetis.
+ *
+ * There is one buffer for command and answer, and a packet of the answer that waits on the bus. So a command is taken, and done, while the
+ * last one's answer has not been fetched; what was still to come of that then comes from the new one's bytes. Asking for the version
+ * on endpoint 0 makes V4 forget a command that was half received; it never takes an answer back, and neither does V5 anything.
  *
  * Options, comma separated:
- *   v5                Kinetis hardware: two bits of sequence instead of a toggle, commands in one transfer, an empty packet behind whole ones
+ *   v5                Kinetis hardware: two bits of sequence instead of a toggle, commands in one transfer with an empty packet behind whole ones,
+ *                     answers without one; composite
  *   serial=TEXT       (default USBDM-MODEL-1)      no-serial
  *   cdc               composite device with a serial port: 16D0:06A5
  *   version=N.N.N     of the firmware (default 4.12.1, with v5 5.1.0)
@@ -18,17 +24,19 @@
 #include "tests/usb/model.h"
 #include "tests/usb/model_usbdm_fw.h"
 
-enum { PACKET = 64, FIRST_PART = 62, EP_OUT = 0x01, EP_IN = 0x82, GET_VER = 12, ICP_BOOT = 14, BUSY = 3, TOGGLE = 0x80, SEQUENCE = 0xC0 };
+enum { PACKET = 64, EP_OUT = 0x01, EP_IN = 0x82, GET_VER = 12, BUSY = 3, TOGGLE = 0x80, SEQUENCE = 0xC0 };
 
 struct usbdm_model {
     struct usb_model base;
     struct usbdm_fw fw;
     bool v5, cdc, no_serial;
-    uint8_t command[USBDM_FW_MAX + PACKET], reply[USBDM_FW_MAX];
-    size_t ncommand, want;  /* bytes of the command that came, and of all of it; 0: none begun */
-    size_t nreply, sent;
+    uint8_t buffer[USBDM_FW_MAX]; /* command, then answer */
+    size_t have, want;      /* bytes of the command that came, and of all of it; want 0: none begun */
+    uint8_t packet[PACKET]; /* of the answer, on the bus; npacket bytes if loaded */
+    size_t npacket, at, left; /* the rest of it: left bytes of the buffer from at */
+    size_t held;            /* an answer that waits for the one before; 0: none */
     unsigned busy;          /* answers to come before the reply */
-    bool answering;
+    bool loaded;
     char serial[64];
     uint8_t device[18], config[128];
     const char *strings[6];
@@ -52,7 +60,7 @@ static int option(void *ctx, const char *name, const char *value, struct err *er
         if (strcmp(flags[i].name, name) == 0)
             return *flags[i].what = true, 0;
     if (strcmp(name, "v5") == 0) {
-        m->v5 = true;
+        m->v5 = m->fw.v5 = m->cdc = true;
         memcpy(m->fw.version, (const uint8_t[]){ 5, 1, 0 }, 3);
         return 0;
     }
@@ -122,18 +130,11 @@ static void usbdm_destroy(struct usb_model *m) { free(m ? of(m) : NULL); }
 
 /* ---- transfers ---- */
 
-static void forget(struct usbdm_model *m)
-{
-    m->ncommand = m->want = m->nreply = m->sent = 0;
-    m->busy = 0;
-    m->answering = false;
-}
-
-/* Asking for the version on endpoint 0 begins anew. The software version has 4 bits for each part. */
 static int usbdm_control(struct usb_model *base, const uint8_t *setup, uint8_t *data, size_t len)
 {
     struct usbdm_model *m = of(base);
-    const uint8_t version[5] = { 0, (uint8_t)(m->fw.version[0] << 4 | (m->fw.version[1] & 15)), m->v5 ? 0xC0 : 0x90, 0x11, 0x11 };
+    const uint8_t sw = (uint8_t)(m->fw.version[0] << 4 | (m->fw.version[1] & 15)), hw = m->v5 ? 0x5D : 0x90;
+    const uint8_t version[5] = { 0, sw, hw, m->v5 ? 0 : 0x11, m->v5 ? hw : 0x11 };
     if ((setup[0] & 0x60) == 0x20 && m->cdc) {
         if (setup[0] & 0x80)
             memset(data, 0, len);
@@ -141,55 +142,77 @@ static int usbdm_control(struct usb_model *base, const uint8_t *setup, uint8_t *
     }
     if ((setup[0] & 0x60) != 0x40 || !(setup[0] & 0x80) || setup[1] != GET_VER)
         return USB_STALL;
-    forget(m);
+    if (!m->v5)
+        m->have = m->want = 0;
     size_t n = MIN(len, sizeof version);
     memcpy(data, version, n);
     return (int)n;
 }
 
+static void load(struct usbdm_model *m)
+{
+    m->npacket = MIN(m->left, (size_t)PACKET);
+    memcpy(m->packet, m->buffer + m->at, m->npacket);
+    m->at += m->npacket;
+    m->left -= m->npacket;
+    m->loaded = true;
+}
+
+static void start_answer(struct usbdm_model *m, size_t len)
+{
+    m->at = 0;
+    m->left = len;
+    load(m);
+}
+
 static void run(struct usbdm_model *m)
 {
-    const uint8_t mask = m->v5 ? SEQUENCE : TOGGLE, mark = m->command[1] & mask;
-    memcpy(m->reply, m->command, sizeof m->reply);
-    m->reply[1] &= (uint8_t)~mask;
-    m->nreply = usbdm_fw_do(&m->fw, m->reply);
-    m->reply[0] |= mark;
-    m->busy = m->fw.busy;
-    m->ncommand = m->want = m->sent = 0;
-    m->answering = true;
-}
-
-/* V4: at most 62 bytes, then what is left behind a zero. */
-static int take_v4(struct usbdm_model *m, const uint8_t *data, size_t len)
-{
-    bool second = m->want > 0 && len > 0 && data[0] == 0;
-    if (!second && (len < 2 || data[0] > USBDM_FW_MAX || data[0] < 2 || len > FIRST_PART))
-        return (int)len; /* not the beginning of anything: dropped */
-    if (!second) {
-        m->want = data[0];
-        m->ncommand = 0;
+    const uint8_t mask = m->v5 ? SEQUENCE : TOGGLE, mark = m->buffer[1] & mask;
+    m->buffer[1] &= (uint8_t)~mask;
+    size_t n = usbdm_fw_do(&m->fw, m->buffer);
+    m->buffer[0] |= mark;
+    m->have = m->want = 0;
+    if (m->loaded) {
+        m->held = n;
+        return;
     }
-    size_t skip = second ? 1 : 0, n = MIN(len - skip, sizeof m->command - m->ncommand);
-    memcpy(m->command + m->ncommand, data + skip, n);
-    m->ncommand += n;
-    if (m->ncommand >= m->want)
-        run(m);
-    return (int)len;
+    m->busy = m->fw.busy;
+    start_answer(m, n);
 }
 
-static int take_v5(struct usbdm_model *m, const uint8_t *data, size_t len)
+/* V4: at most a packet, which says how long all of it is; what is left comes in a transfer of its own, behind a zero. */
+static void first_part(struct usbdm_model *m, const uint8_t *data, size_t len)
 {
-    size_t n = MIN(len, sizeof m->command - m->ncommand);
-    memcpy(m->command + m->ncommand, data, n);
-    m->ncommand += n;
-    m->want = 1;
-    if (len % PACKET == 0 && len > 0 && m->ncommand < USBDM_FW_MAX)
-        return (int)len; /* more, or an empty packet, will come */
-    if (m->ncommand >= 2 && m->command[0] == m->ncommand)
+    m->have = MIN(len, (size_t)PACKET);
+    memcpy(m->buffer, data, m->have);
+    m->want = MIN((size_t)m->buffer[0], (size_t)m->fw.max_command);
+    if (m->want && m->want <= m->have)
         run(m);
-    else
-        forget(m);
-    return (int)len;
+}
+
+/* Over when it is as long as it should be, or ends in a short packet. */
+static void second_part(struct usbdm_model *m, const uint8_t *data, size_t len)
+{
+    if (len == 0 || data[0] != 0) {
+        m->have = m->want = 0; /* not what was due: all of it is dropped */
+        return;
+    }
+    size_t n = MIN(len - 1, m->want - m->have);
+    memcpy(m->buffer + m->have, data + 1, n);
+    m->have += n;
+    if (m->have == m->want || len % PACKET)
+        run(m);
+}
+
+/* V5 goes by the transfer alone: it ends with a short packet, or when the buffer is full. */
+static void take_v5(struct usbdm_model *m, const uint8_t *data, size_t len)
+{
+    size_t n = MIN(len, sizeof m->buffer - m->have);
+    memcpy(m->buffer + m->have, data, n);
+    m->have += n;
+    m->want = 1;
+    if (len % PACKET || len == 0 || m->have == sizeof m->buffer)
+        run(m);
 }
 
 static int usbdm_out(struct usb_model *base, uint8_t ep, const uint8_t *data, size_t len)
@@ -197,35 +220,57 @@ static int usbdm_out(struct usb_model *base, uint8_t ep, const uint8_t *data, si
     struct usbdm_model *m = of(base);
     if (ep != EP_OUT)
         return (int)len; /* the serial port: nobody at the other end */
-    if (m->answering)
-        return USB_NAK; /* one thing after the other */
-    return m->v5 ? take_v5(m, data, len) : take_v4(m, data, len);
+    if (m->held)
+        return USB_NAK; /* it waits for its answer to go */
+    if (m->v5)
+        take_v5(m, data, len);
+    else if (m->want)
+        second_part(m, data, len);
+    else
+        first_part(m, data, len);
+    return (int)len;
+}
+
+/* What comes behind a packet that has gone. V4 ends every answer with a short packet, if need be an empty one. */
+static void next_packet(struct usbdm_model *m)
+{
+    m->loaded = false;
+    if (m->left || (!m->v5 && m->npacket == PACKET)) {
+        load(m);
+    } else if (m->held) {
+        size_t n = m->held;
+        m->held = 0;
+        start_answer(m, n);
+    }
 }
 
 static int usbdm_in(struct usb_model *base, uint8_t ep, uint8_t *buf, size_t cap)
 {
+    static const uint8_t busy[] = { BUSY, 1, 2, 3 };
     struct usbdm_model *m = of(base);
-    if (ep != EP_IN || !m->answering)
+    if (ep != EP_IN || !m->loaded)
         return USB_NAK;
     if (m->busy) {
         m->busy--;
-        buf[0] = BUSY;
-        return 1;
+        memcpy(buf, busy, MIN(sizeof busy, cap));
+        return (int)MIN(sizeof busy, cap);
     }
-    size_t n = MIN(m->nreply - m->sent, cap);
-    memcpy(buf, m->reply + m->sent, n);
-    m->sent += n;
-    m->answering = m->sent < m->nreply || (n > 0 && n % PACKET == 0); /* an empty packet ends one of whole packets */
+    size_t n = MIN(m->npacket, cap);
+    memcpy(buf, m->packet, n);
+    next_packet(m);
     return (int)n;
 }
 
+/* A reset of the port is one of USB alone: the command loop goes on, what waited for the endpoint gets it. */
 static void usbdm_clear(struct usb_model *base, uint8_t ep)
 {
     struct usbdm_model *m = of(base);
-    if (ep != 0)
-        return;
-    forget(m);
-    usbdm_fw_reset(&m->fw);
+    if (ep == EP_IN || ep == 0) {
+        m->left = m->npacket = m->busy = 0;
+        next_packet(m);
+    }
+    if (ep == 0)
+        m->have = m->want = 0;
 }
 
 const struct usb_model_type usb_model_usbdm = {

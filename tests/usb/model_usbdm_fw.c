@@ -5,22 +5,32 @@
 #include "probe/base/bytes.h"
 #include "probe/base/util.h"
 
-enum { OK, ILLEGAL_PARAMS, FAIL, BUSY, ILLEGAL_COMMAND, NO_CONNECTION, UNKNOWN_TARGET = 15, NO_TX_ROUTINE = 16, ENABLE_FAILED = 18, BKGD_TIMEOUT = 20,
+enum { OK, ILLEGAL_PARAMS, FAIL, BUSY, ILLEGAL_COMMAND, NO_CONNECTION, UNKNOWN_TARGET = 15, NO_RX_ROUTINE = 17, ENABLE_FAILED = 18, BKGD_TIMEOUT = 20,
        SYNC_TIMEOUT = 21, VDD_NOT_PRESENT = 26, VDD_WRONG_MODE = 27, ACK_TIMEOUT = 30, RESET_RISE_TIMEOUT = 33 };
 enum { T_S12Z = 11, T_OFF = 0xFF, T_ILLEGAL = 0xFE };
 enum { SPEED_NONE, SPEED_SYNC, SPEED_GUESSED, SPEED_USER };
 /* BDC commands of an S12Z: its firmware's names for them are in BDMMacros.h. */
 enum { Z_ACK_ENABLE = 0x02, Z_BACKGROUND = 0x04, Z_GO = 0x08, Z_STEP1 = 0x09, Z_WRITE_CSR = 0x0D, Z_WRITE_MEM = 0x10, Z_FILL_MEM = 0x12, Z_READ_CSR = 0x2D,
        Z_READ_MEM = 0x30, Z_DUMP_MEM = 0x32, Z_WRITE_REG = 0x40, Z_READ_REG = 0x60, Z_ERASE = 0x95 };
-enum { ENBDC = 0x80, REGISTERS = 13, DELAY_CYCLES = 64, NO_ACK_CYCLES = 150 };
+enum { ENBDC = 0x80, REGISTER_BITS = 0x9F, WAIT64 = 64, WAIT150 = 150, USE_RESET = 0x10 };
 enum { SHORTEST_TICKS = 137 }; /* 56 MHz is the fastest its bit tables do */
+enum { V5_MHZ = 48, V5_SETUP = 20, V5_ACK_TICKS = 2500 };
 #define MS 1000000u
+#define CALL_NS 2000u /* between a command's last bit and its answer's first where no delay is meant: some fifty instructions */
 #define ACK_NS 2500000u
 #define SYNC_REQUEST_NS MS
 #define SYNC_ANSWER_NS 460000u
-#define RESET_RISE_NS (270u * MS)
+#define V5_SYNC_ANSWER_NS 200000u /* 1200 us from the beginning of the request */
 
 static bool high(struct usbdm_fw *f, unsigned pin) { return bkgd_pod_levels(&f->pod) & pin; }
+
+/* True once the pin is high. */
+static bool wait_high(struct usbdm_fw *f, unsigned pin, unsigned ms)
+{
+    for (; !high(f, pin) && ms > 0; ms--)
+        bkgd_pod_wait(&f->pod, MS);
+    return high(f, pin);
+}
 
 /* ---- commands on BKGD ---- */
 
@@ -30,27 +40,35 @@ static void send(struct usbdm_fw *f, uint32_t v, unsigned bytes)
         bkgd_pod_send(&f->pod, (uint8_t)(v >> (8 * bytes)));
 }
 
-static int acknowledged(struct usbdm_fw *f)
+/* V5 counts from the beginning of the last bit. */
+static uint64_t ack_window(const struct usbdm_fw *f)
 {
-    if (!f->ack) {
-        bkgd_pod_idle(&f->pod, NO_ACK_CYCLES);
-        return OK;
-    }
-    return bkgd_pod_ack(&f->pod, ACK_NS) ? OK : ACK_TIMEOUT;
+    unsigned bit = (f->sync_ticks + 7u) / 8;
+    return !f->v5 ? ACK_NS : bit < V5_ACK_TICKS ? (V5_ACK_TICKS - bit) * 1000ull / V5_MHZ : 0;
+}
+
+/* Without ACK that many cycles are waited. */
+static int acknowledged(struct usbdm_fw *f, unsigned cycles)
+{
+    if (f->ack)
+        return bkgd_pod_ack(&f->pod, ack_window(f)) ? OK : ACK_TIMEOUT;
+    bkgd_pod_idle(&f->pod, cycles);
+    return OK;
 }
 
 static int simple(struct usbdm_fw *f, uint8_t opcode)
 {
     send(f, opcode, 1);
-    return acknowledged(f);
+    return acknowledged(f, WAIT64);
 }
 
 static uint8_t read_csr(struct usbdm_fw *f)
 {
     send(f, Z_READ_CSR, 1);
-    bkgd_pod_idle(&f->pod, DELAY_CYCLES);
+    bkgd_pod_idle_ns(&f->pod, CALL_NS);
     uint8_t h = bkgd_pod_receive(&f->pod);
     bkgd_pod_receive(&f->pod);
+    bkgd_pod_idle_ns(&f->pod, CALL_NS);
     return h;
 }
 
@@ -58,7 +76,7 @@ static void write_csr(struct usbdm_fw *f, uint8_t v)
 {
     send(f, Z_WRITE_CSR, 1);
     send(f, (uint32_t)v << 8 | 0xFF, 2);
-    bkgd_pod_idle(&f->pod, DELAY_CYCLES);
+    bkgd_pod_idle_ns(&f->pod, CALL_NS);
 }
 
 static void receive(struct usbdm_fw *f, uint8_t *to, unsigned bytes)
@@ -71,25 +89,49 @@ static void receive(struct usbdm_fw *f, uint8_t *to, unsigned bytes)
 
 static int check_power(struct usbdm_fw *f) { return f->no_vdd_sense || high(f, POD_VDD) ? OK : VDD_NOT_PRESENT; }
 
+/* V4 takes its routines away: what is sent then is nothing, and what is read 0. */
+static void clear_connection(struct usbdm_fw *f)
+{
+    f->speed = SPEED_NONE;
+    if (!f->v5)
+        bkgd_pod_clock(&f->pod, 0);
+}
+
+static uint64_t v5_ns(uint32_t ticks) { return ticks * 1000ull / V5_MHZ; }
+
+/* setSyncLength: 4, 13, 10 and 16 cycles in whole ticks, and what the loop for a bit begins with. */
+static void v5_bits(struct usbdm_fw *f)
+{
+    uint32_t t = f->sync_ticks;
+    bkgd_pod_clock(&f->pod, v5_ns(t));
+    f->pod.bits = (struct bkgd_bits){ v5_ns((t * 4 + 127) / 128), v5_ns((t * 13 + 64) / 128), v5_ns((t * 10 + 64) / 128),
+                                      v5_ns((t * 16 + 127) / 128 + V5_SETUP) };
+}
+
 static int routine_for(struct usbdm_fw *f)
 {
+    if (f->v5) {
+        v5_bits(f);
+        return OK;
+    }
+    clear_connection(f);
     if (f->sync_ticks < SHORTEST_TICKS)
-        return NO_TX_ROUTINE;
+        return NO_RX_ROUTINE;
     bkgd_pod_clock(&f->pod, (uint64_t)f->sync_ticks * 1000 / 60);
     return OK;
 }
 
-/* A 24 MHz timer measures it. */
+/* A 24 MHz timer measures it; V5: one of 48. */
 static int sync_measure(struct usbdm_fw *f)
 {
     f->speed = SPEED_NONE;
-    if (!high(f, POD_BKGD))
+    if (!f->v5 && !wait_high(f, POD_BKGD, 1))
         return BKGD_TIMEOUT;
-    uint64_t ns = bkgd_pod_sync(&f->pod, SYNC_REQUEST_NS, SYNC_ANSWER_NS);
+    uint64_t ns = bkgd_pod_sync(&f->pod, SYNC_REQUEST_NS, f->v5 ? V5_SYNC_ANSWER_NS : SYNC_ANSWER_NS);
     if (ns == 0)
         return SYNC_TIMEOUT;
-    uint64_t timer = (ns * 24 + 500) / 1000;
-    f->sync_ticks = (uint16_t)MIN(2 * timer + timer / 2, 0xFFFFu);
+    uint64_t timer = (ns * (f->v5 ? V5_MHZ : 24) + 500) / 1000;
+    f->sync_ticks = (uint16_t)(f->v5 ? timer : 2 * timer + timer / 2);
     f->speed = SPEED_SYNC;
     return OK;
 }
@@ -97,7 +139,7 @@ static int sync_measure(struct usbdm_fw *f)
 static void ack_init(struct usbdm_fw *f)
 {
     send(f, Z_ACK_ENABLE, 1);
-    f->ack = !f->bad_ack && bkgd_pod_ack(&f->pod, ACK_NS);
+    f->ack = !f->bad_ack && bkgd_pod_ack(&f->pod, ack_window(f));
 }
 
 static int enable_bdm(struct usbdm_fw *f)
@@ -110,27 +152,34 @@ static int enable_bdm(struct usbdm_fw *f)
     return csr == 0xFF || !(csr & ENBDC) ? ENABLE_FAILED : OK;
 }
 
-static int physical_connect(struct usbdm_fw *f)
+/* RESET, where that is used, and BKGD are waited for. */
+static int lines_high(struct usbdm_fw *f)
 {
-    int rc = check_power(f);
-    f->speed = SPEED_NONE;
-    bkgd_pod_drive(&f->pod, POD_BKGD, POD_BKGD);
-    if (rc != OK)
-        return rc;
-    if (!high(f, POD_RESET)) {
-        f->busy = 3;
-        bkgd_pod_wait(&f->pod, RESET_RISE_NS);
-        if (!high(f, POD_RESET))
+    if (f->options[0] & USE_RESET && !high(f, POD_RESET)) {
+        f->busy = f->v5 ? 0 : 3;
+        if (!wait_high(f, POD_RESET, f->v5 ? 300 : 270))
             return RESET_RISE_TIMEOUT;
     }
-    if (!high(f, POD_BKGD))
-        return BKGD_TIMEOUT;
+    return wait_high(f, POD_BKGD, f->v5 ? 300 : 0) ? OK : BKGD_TIMEOUT;
+}
+
+static int physical_connect(struct usbdm_fw *f)
+{
+    bkgd_pod_drive(&f->pod, POD_BKGD | (f->v5 ? 0 : POD_RESET), POD_BKGD | POD_RESET);
+    clear_connection(f);
+    int rc = check_power(f);
+    if (rc == OK)
+        rc = lines_high(f);
+    if (rc != OK)
+        return rc;
     if ((rc = sync_measure(f)) != OK)
         rc = sync_measure(f);
     if (rc == OK)
         rc = routine_for(f);
-    if (rc == OK)
+    if (rc == OK) {
+        f->speed = SPEED_SYNC;
         ack_init(f);
+    }
     return rc;
 }
 
@@ -143,7 +192,7 @@ static int cmd_connect(struct usbdm_fw *f, uint8_t *buf, size_t *n)
 
 static int cmd_set_speed(struct usbdm_fw *f, uint8_t *buf, size_t *n)
 {
-    uint16_t ticks = be16(buf + 2);
+    uint16_t ticks = f->v5 ? (uint16_t)(be16(buf + 2) * 4u / 5) : be16(buf + 2);
     if (ticks == 0) {
         f->speed = SPEED_NONE;
         return cmd_connect(f, buf, n);
@@ -152,7 +201,6 @@ static int cmd_set_speed(struct usbdm_fw *f, uint8_t *buf, size_t *n)
     int rc = routine_for(f);
     if (rc != OK) {
         f->sync_ticks = 1;
-        f->speed = SPEED_NONE;
         f->ack = false;
         return rc;
     }
@@ -183,7 +231,9 @@ static int cmd_set_target(struct usbdm_fw *f, uint8_t *buf, size_t *n)
     bool known = t == T_OFF || (t == T_S12Z && !f->no_s12z);
     f->target = known ? t : T_ILLEGAL;
     f->speed = SPEED_NONE;
-    f->ack = false;
+    f->ack = f->reset_seen = false;
+    if (t == T_S12Z && known)
+        f->options[0] |= USE_RESET;
     bkgd_pod_drive(&f->pod, POD_BKGD | POD_RESET, POD_BKGD | POD_RESET);
     return known ? OK : UNKNOWN_TARGET;
 }
@@ -206,50 +256,65 @@ static int cmd_get_status(struct usbdm_fw *f, uint8_t *buf, size_t *n)
 
 static int cmd_capabilities(struct usbdm_fw *f, uint8_t *buf, size_t *n)
 {
-    /* HCS12, Vdd sense, RESET, S12Z; HCS08 and CFV1 are inverted: present ones read 0 */
-    uint16_t caps = (uint16_t)(1 << 0 | (f->no_vdd_sense ? 0 : 1 << 3) | 1 << 10 | (f->no_s12z ? 0 : 1 << 14));
-    put_be16(buf + 1, caps);
+    /* HCS12, Vdd sense, RESET, S12Z; HCS08 and CFV1 are inverted: present ones read 0. V5: HCS12, Vdd control, RESET, CDC, SWD, S12Z */
+    uint16_t caps = f->v5 ? 1 << 0 | 1 << 2 | 1 << 10 | 1 << 12 | 1 << 13 : (uint16_t)(1 << 0 | (f->no_vdd_sense ? 0 : 1 << 3) | 1 << 10);
+    put_be16(buf + 1, (uint16_t)(caps | (f->no_s12z ? 0 : 1 << 14)));
     put_be16(buf + 3, f->max_command);
     memcpy(buf + 5, f->version, sizeof f->version);
     *n = 8;
     return OK;
 }
 
+/* V4 copies its struct, V5 the first four fields of it. */
 static int cmd_set_options(struct usbdm_fw *f, uint8_t *buf, size_t *n)
 {
     (void)n;
-    memcpy(f->options, buf + 2, MIN((size_t)buf[0] - MIN(buf[0], 2u), sizeof f->options));
+    memcpy(f->options, buf + 2, f->v5 ? 4 : sizeof f->options);
     return OK;
 }
 
 static void release_reset(struct usbdm_fw *f) { bkgd_pod_drive(&f->pod, POD_RESET, POD_RESET); }
+
+/* V5 tells RESET the wrong way round. */
+static void pin_status(struct usbdm_fw *f, uint8_t *buf, size_t *n)
+{
+    unsigned reset = high(f, POD_RESET) != f->v5 ? 3 : 2;
+    put_be16(buf + 1, (uint16_t)(reset << 2 | (!f->v5 ? 0 : high(f, POD_BKGD) ? 3 : 2)));
+    *n = 3;
+}
+
+static int let_reset_rise(struct usbdm_fw *f)
+{
+    release_reset(f);
+    if (f->v5)
+        return wait_high(f, POD_RESET, 200) ? OK : RESET_RISE_TIMEOUT;
+    if (f->options[0] & USE_RESET && !wait_high(f, POD_RESET, 10)) {
+        f->busy = 2;
+        wait_high(f, POD_RESET, 260);
+    }
+    return high(f, POD_RESET) ? OK : RESET_RISE_TIMEOUT;
+}
 
 /* Two bits for each: 1 released, 2 low, 3 high (RESET: status only). */
 static int cmd_control_pins(struct usbdm_fw *f, uint8_t *buf, size_t *n)
 {
     uint16_t control = be16(buf + 2);
     int rc = OK;
-    if (f->target != T_S12Z)
-        return ILLEGAL_COMMAND;
+    if (control != 0 && f->target != T_S12Z)
+        return control == 0xFFFF ? ILLEGAL_COMMAND : ILLEGAL_PARAMS;
     if (control == 0xFFFF)
-        control = 1 | 1 << 2;
-    if (control & ~0xFu)
+        bkgd_pod_drive(&f->pod, POD_BKGD | POD_RESET, POD_BKGD | POD_RESET);
+    else if (control & ~0xFu)
         return ILLEGAL_PARAMS;
-    if (control & 3)
-        bkgd_pod_drive(&f->pod, POD_BKGD, (control & 3) == 2 ? 0 : POD_BKGD);
-    if ((control >> 2 & 3) == 2)
-        bkgd_pod_drive(&f->pod, POD_RESET, 0);
-    if ((control >> 2 & 3) == 1) {
-        release_reset(f);
-        bkgd_pod_wait(&f->pod, MS);
-        if (!high(f, POD_RESET)) {
-            f->busy = 2;
-            bkgd_pod_wait(&f->pod, RESET_RISE_NS);
-            rc = high(f, POD_RESET) ? OK : RESET_RISE_TIMEOUT;
-        }
+    else {
+        if (control & 3)
+            bkgd_pod_drive(&f->pod, POD_BKGD, (control & 3) == 2 ? 0 : POD_BKGD);
+        if ((control >> 2 & 3) == 2)
+            bkgd_pod_drive(&f->pod, POD_RESET, 0);
+        if ((control >> 2 & 3) == 1)
+            rc = let_reset_rise(f);
     }
-    put_be16(buf + 1, high(f, POD_RESET) ? 3 << 2 : 2 << 2);
-    *n = 3;
+    pin_status(f, buf, n);
     return rc;
 }
 
@@ -260,7 +325,7 @@ static int cmd_custom(struct usbdm_fw *f, uint8_t *buf, size_t *n)
     (void)buf, (void)n;
     for (int k = 0; k < 2; k++) {
         send(f, Z_ERASE, 1);
-        bkgd_pod_idle(&f->pod, DELAY_CYCLES);
+        bkgd_pod_idle(&f->pod, WAIT64);
     }
     return OK;
 }
@@ -276,8 +341,8 @@ static int cmd_write_control(struct usbdm_fw *f, uint8_t *buf, size_t *n)
 {
     (void)n;
     uint8_t v = buf[5];
-    if (f->options[2] == 0) /* alternate BDM clock: CLKSW forced */
-        v &= (uint8_t)~0x04;
+    if (!f->v5 && f->options[2] <= 1) /* CLKSW forced */
+        v = (uint8_t)(f->options[2] ? v | 0x04 : v & ~0x04);
     write_csr(f, v);
     return OK;
 }
@@ -304,78 +369,86 @@ static int cmd_reset(struct usbdm_fw *f, uint8_t *buf, size_t *n)
     (void)n;
     bool special = (buf[2] & 3) == 0;
     int rc;
-    f->busy = 3;
+    f->busy = f->v5 ? 0 : 3;
     switch (buf[2] >> 2 & 7) {
     case 2: rc = UNKNOWN_TARGET; break;
     case 3: rc = VDD_WRONG_MODE; break;
-    default: rc = hardware_reset(f, special); break;
+    default: rc = f->v5 ? UNKNOWN_TARGET : hardware_reset(f, special); break;
     }
     if (f->speed != SPEED_USER)
-        f->speed = SPEED_NONE;
+        clear_connection(f);
     f->ack = f->reset_seen = false;
     return rc;
 }
 
-static int cmd_step(struct usbdm_fw *f, uint8_t *buf, size_t *n) { (void)buf, (void)n, simple(f, Z_STEP1); return OK; }
-static int cmd_go(struct usbdm_fw *f, uint8_t *buf, size_t *n) { (void)buf, (void)n, simple(f, Z_GO); return OK; }
+/* V4 does not look at how these two went. */
+static int cmd_step(struct usbdm_fw *f, uint8_t *buf, size_t *n) { (void)buf, (void)n; int rc = simple(f, Z_STEP1); return f->v5 ? rc : OK; }
+static int cmd_go(struct usbdm_fw *f, uint8_t *buf, size_t *n) { (void)buf, (void)n; int rc = simple(f, Z_GO); return f->v5 ? rc : OK; }
 static int cmd_halt(struct usbdm_fw *f, uint8_t *buf, size_t *n) { (void)buf, (void)n; return simple(f, Z_BACKGROUND); }
 
 static int cmd_write_reg(struct usbdm_fw *f, uint8_t *buf, size_t *n)
 {
     (void)n;
-    if (be16(buf + 2) >= REGISTERS)
-        return ILLEGAL_PARAMS;
-    send(f, Z_WRITE_REG + buf[3], 1);
+    send(f, Z_WRITE_REG | (buf[3] & REGISTER_BITS), 1);
     send(f, be32(buf + 4), 4);
-    return acknowledged(f);
+    return acknowledged(f, WAIT64);
 }
 
+/* Data are fetched whether an ACK came or not. */
 static int cmd_read_reg(struct usbdm_fw *f, uint8_t *buf, size_t *n)
 {
-    if (be16(buf + 2) >= REGISTERS)
-        return ILLEGAL_PARAMS;
-    int rc = simple(f, (uint8_t)(Z_READ_REG + buf[3]));
-    if (rc == OK)
-        receive(f, buf + 1, 4);
+    int rc = simple(f, Z_READ_REG | (buf[3] & REGISTER_BITS));
+    receive(f, buf + 1, 4);
     *n = 5;
     return rc;
 }
 
 static int size_code(uint8_t bytes) { return bytes == 1 ? 0 : bytes == 2 ? 4 : bytes == 4 ? 8 : -1; }
 
+/* A count below the size runs through a byte's 256; here no further than the buffer. */
+static unsigned units(uint8_t count, uint8_t bytes, unsigned room)
+{
+    unsigned n = (uint8_t)(count / bytes - 1) + 1u;
+    return MIN(n, room / bytes);
+}
+
 static int cmd_write_mem(struct usbdm_fw *f, uint8_t *buf, size_t *n)
 {
-    unsigned bytes = buf[2], count = buf[3];
+    unsigned bytes = buf[2];
     int size = size_code(buf[2]), rc = OK;
     (void)n;
-    if (size < 0 || count + 8 > f->max_command || count % bytes)
+    if (f->speed == SPEED_NONE)
+        return NO_CONNECTION;
+    if (buf[3] && size < 0)
         return ILLEGAL_PARAMS;
-    for (unsigned at = 0; at < count && rc == OK; at += bytes) {
-        send(f, (uint32_t)((at ? Z_FILL_MEM : Z_WRITE_MEM) + size), 1);
-        if (at == 0)
+    for (unsigned k = 0; buf[3] && k < units(buf[3], buf[2], USBDM_FW_MAX - 8) && rc == OK; k++) {
+        send(f, (uint32_t)((k ? Z_FILL_MEM : Z_WRITE_MEM) + size), 1);
+        if (k == 0)
             send(f, be32(buf + 4) & 0xFFFFFF, 3);
-        for (unsigned k = 0; k < bytes; k++)
-            send(f, buf[8 + at + k], 1);
-        rc = acknowledged(f);
+        for (unsigned i = 0; i < bytes; i++)
+            send(f, buf[8 + k * bytes + i], 1);
+        rc = acknowledged(f, k ? WAIT64 : WAIT150);
     }
     return rc;
 }
 
 static int cmd_read_mem(struct usbdm_fw *f, uint8_t *buf, size_t *n)
 {
-    unsigned bytes = buf[2], count = buf[3];
+    uint8_t bytes = buf[2], count = buf[3];
     uint32_t addr = be32(buf + 4) & 0xFFFFFF;
-    int size = size_code(buf[2]), rc = OK;
-    if (size < 0 || count + 1 > f->max_command || count % bytes)
+    int size = size_code(bytes), rc = OK;
+    if (f->speed == SPEED_NONE)
+        return NO_CONNECTION;
+    if (count > f->max_command - 1u || (count && size < 0))
         return ILLEGAL_PARAMS;
-    for (unsigned at = 0; at < count && rc == OK; at += bytes) {
-        send(f, (uint32_t)((at ? Z_DUMP_MEM : Z_READ_MEM) + size), 1);
-        if (at == 0)
+    for (unsigned k = 0, most = count ? units(count, bytes, USBDM_FW_MAX - 1) : 0; k < most && rc == OK; k++) {
+        send(f, (uint32_t)((k ? Z_DUMP_MEM : Z_READ_MEM) + size), 1);
+        if (k == 0)
             send(f, addr, 3);
-        if ((rc = acknowledged(f)) == OK)
-            receive(f, buf + 1 + at, bytes);
+        rc = acknowledged(f, k ? WAIT64 : WAIT150);
+        receive(f, buf + 1 + k * bytes, bytes);
     }
-    *n = 1 + count;
+    *n = 1u + count;
     return rc;
 }
 
@@ -389,7 +462,7 @@ static int illegal(struct usbdm_fw *f, uint8_t *buf, size_t *n)
 typedef int command_fn(struct usbdm_fw *f, uint8_t *buf, size_t *n);
 static command_fn *const common[] = { cmd_last_status, cmd_set_target, cmd_set_vdd, illegal, cmd_get_status, cmd_capabilities, cmd_set_options, illegal,
                                       cmd_control_pins };
-enum { FIRST = 15, FIRST_CONNECTED = 18 };
+enum { FIRST = 15 };
 static command_fn *const s12z[] = { cmd_connect, cmd_set_speed, cmd_get_speed, cmd_custom, illegal, cmd_read_status_reg, cmd_write_control, cmd_reset,
                                     cmd_step, cmd_go, cmd_halt, cmd_write_reg, cmd_read_reg, illegal, illegal, illegal, illegal, cmd_write_mem,
                                     cmd_read_mem };
@@ -403,10 +476,9 @@ size_t usbdm_fw_do(struct usbdm_fw *f, uint8_t *buf)
         run = common[command];
     else if (f->target == T_S12Z && command >= FIRST && command - FIRST < ARRAY_LEN(s12z))
         run = s12z[command - FIRST];
-    bool wire = command >= FIRST_CONNECTED && run != illegal && run != cmd_reset;
     f->busy = 0;
     f->reset_seen |= !high(f, POD_RESET);
-    int rc = wire && f->speed == SPEED_NONE ? NO_CONNECTION : run(f, buf, &n);
+    int rc = run(f, buf, &n);
     f->status = (uint8_t)rc;
     buf[0] = (uint8_t)rc;
     return rc == OK ? n : 1;
@@ -414,10 +486,10 @@ size_t usbdm_fw_do(struct usbdm_fw *f, uint8_t *buf)
 
 void usbdm_fw_reset(struct usbdm_fw *f)
 {
-    static const uint8_t options[USBDM_FW_OPTIONS] = { 0x08, 0, 0xFF, 1 };
+    static const uint8_t options[USBDM_FW_OPTIONS] = { 0x08, 0, 0xFF, 1 }; /* guess the speed; no Vdd; clock as it is; reconnect for status */
     memcpy(f->options, options, sizeof options);
     f->target = T_OFF;
-    f->speed = SPEED_NONE;
+    clear_connection(f);
     f->ack = f->reset_seen = false;
     f->sync_ticks = 1;
     f->busy = 0;

@@ -142,17 +142,16 @@ static void pins__low_and_released__special_mode(void **state)
     unmake(&r);
 }
 
-static void packets__two_in_one_transfer__one_after_the_other(void **state)
+static void packets__two_in_one_transfer__both_answers_are_lost_and_no_more(void **state)
 {
     uint8_t two[2 * PACKET] = { 0x50 };
     struct rig r = make("", "");
     (void)state;
     two[PACKET] = 0x10;
     assert_int_equal(r.m->type->out(r.m, EP_OUT, two, sizeof two), PACKET);
-    assert_int_equal(r.m->type->out(r.m, EP_OUT, two + PACKET, PACKET), USB_NAK);
-    assert_int_equal(r.m->type->in(r.m, EP_IN, r.reply, PACKET), 12);
     assert_int_equal(r.m->type->out(r.m, EP_OUT, two + PACKET, PACKET), PACKET);
-    assert_int_equal(r.m->type->in(r.m, EP_IN, r.reply, PACKET), 12);
+    assert_int_equal(r.m->type->in(r.m, EP_IN, r.reply, PACKET), USB_NAK); /* the host takes it for one it has had */
+    assert_int_equal(ask(&r, (const uint8_t[]){ 0x10 }, 1), 12);
     assert_int_equal(r.reply[0], 0x10);
     unmake(&r);
 }
@@ -164,7 +163,7 @@ int main(void)
         cmocka_unit_test(speed__measured_or_not__in_ticks_of_60_mhz),
         cmocka_unit_test(pipe__bdc_commands__reach_the_part),
         cmocka_unit_test(pins__low_and_released__special_mode),
-        cmocka_unit_test(packets__two_in_one_transfer__one_after_the_other),
+        cmocka_unit_test(packets__two_in_one_transfer__both_answers_are_lost_and_no_more),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -14,7 +14,7 @@
 
 extern const struct usb_model_type usb_model_usbdm;
 
-enum { EP_OUT = 0x01, EP_IN = 0x82, CAP = 512 };
+enum { EP_OUT = 0x01, EP_IN = 0x82, CAP = 512, PACKET = 64, BUSY_BYTES = 4 };
 
 struct rig {
     struct sim_board *board;
@@ -37,14 +37,27 @@ static void unmake(struct rig *r)
 }
 
 static int out(struct rig *r, const void *data, size_t len) { return r->m->type->out(r->m, EP_OUT, data, len); }
-static int in(struct rig *r, uint8_t *buf) { return r->m->type->in(r->m, EP_IN, buf, CAP); }
 
-/* One short command; a whole-packet answer's end is fetched, too. Returns the answer's length. */
+/* A host's read: up to a short packet, or to where nothing comes any more. */
+static int in(struct rig *r, uint8_t *buf)
+{
+    int all = 0;
+    for (;;) {
+        int n = r->m->type->in(r->m, EP_IN, buf + all, CAP - (size_t)all);
+        if (n < 0)
+            return all ? all : n;
+        all += n;
+        if (n % PACKET || n == 0)
+            return all;
+    }
+}
+
+/* One short command. Returns the answer's length. */
 static int ask(struct rig *r, const uint8_t *command, uint8_t *reply)
 {
     assert_int_equal(out(r, command, command[0]), command[0]);
     int n = in(r, reply), busy = 0;
-    for (; n == 1 && reply[0] == 3 && busy < 10; busy++)
+    for (; n == BUSY_BYTES && reply[0] == 3 && busy < 10; busy++)
         n = in(r, reply);
     return n;
 }
@@ -65,7 +78,7 @@ static void command__fixed_answers__as_the_firmware_gives_them(void **state)
         { "capabilities", "", { 2, 5 }, { 0, 0x44, 0x09, 0, 254, 4, 12, 1 }, 8 },
         { "of firmware without S12Z", "no-s12z,buffer=145", { 2, 5 }, { 0, 0x04, 0x09, 0, 145, 4, 12, 1 }, 8 },
         { "the toggle comes back", "", { 2, 5 | 0x80 }, { 0x80, 0x44, 0x09, 0, 254, 4, 12, 1 }, 8 },
-        { "V5: the sequence comes back", "v5", { 2, 5 | 0xC0 }, { 0xC0, 0x44, 0x09, 0, 254, 5, 1, 0 }, 8 },
+        { "V5: the sequence comes back", "v5", { 2, 5 | 0xC0 }, { 0xC0, 0x74, 0x05, 0, 254, 5, 1, 0 }, 8 },
         { "no S12Z, no target", "no-s12z", { 3, 1, 11 }, { 15 }, 1 },
         { "unknown target", "", { 3, 1, 3 }, { 15 }, 1 },
         { "debugging commands are left out", "", { 3, 3, 0 }, { 4 }, 1 },
@@ -83,19 +96,43 @@ static void command__fixed_answers__as_the_firmware_gives_them(void **state)
     }
 }
 
-static void version__on_endpoint_0__begins_anew(void **state)
+static void version__on_endpoint_0__forgets_half_a_command_and_no_answer(void **state)
 {
     static const uint8_t get[8] = { 0xC0, 12, 0, 1, 0, 0, 10, 0 }, other[8] = { 0xC0, 77, 0, 0, 0, 0, 1, 0 };
-    uint8_t v[10], reply[CAP];
-    struct rig r = make("", "");
+    static const uint8_t begun[62] = { 208, 32, 4, 200 }, caps[2] = { 2, 5 };
     (void)state;
-    assert_int_equal(out(&r, (const uint8_t[]){ 2, 5 }, 2), 2); /* an answer that nobody fetches */
-    assert_int_equal(r.m->type->control(r.m, get, v, sizeof v), 5);
-    assert_int_equal(v[0], 0);
-    assert_int_equal(v[1], 0x4C);
-    assert_int_equal(in(&r, reply), USB_NAK);
-    assert_int_equal(r.m->type->control(r.m, other, v, 1), USB_STALL);
-    unmake(&r);
+    for (int v5 = 0; v5 < 2; v5++) {
+        uint8_t v[10], reply[CAP];
+        struct rig r = make(v5 ? "v5" : "", "");
+        out(&r, caps, 2);
+        assert_int_equal(r.m->type->control(r.m, get, v, sizeof v), 5);
+        assert_int_equal(v[0], 0);
+        assert_int_equal(v[1], v5 ? 0x51 : 0x4C);
+        assert_int_equal(in(&r, reply), 8); /* it is still there */
+        out(&r, begun, v5 ? 64 : 62);
+        assert_int_equal(r.m->type->control(r.m, get, v, sizeof v), 5);
+        assert_int_equal(ask(&r, caps, reply), v5 ? 1 : 8); /* V5: taken for the rest of the other */
+        assert_int_equal(r.m->type->control(r.m, other, v, 1), USB_STALL);
+        unmake(&r);
+    }
+}
+
+static void answer__not_fetched__the_next_command_is_done_and_its_answer_waits(void **state)
+{
+    (void)state;
+    for (int v5 = 0; v5 < 2; v5++) {
+        uint8_t reply[CAP];
+        struct rig r = make(v5 ? "v5" : "", "");
+        assert_int_equal(out(&r, (const uint8_t[]){ 2, 5 | 0x80 }, 2), 2);
+        assert_int_equal(out(&r, (const uint8_t[]){ 2, 60 }, 2), 2);
+        assert_int_equal(out(&r, (const uint8_t[]){ 2, 5 }, 2), USB_NAK);
+        assert_int_equal(in(&r, reply), 8);
+        assert_int_equal(reply[0], 0x80);
+        assert_int_equal(in(&r, reply), 1);
+        assert_int_equal(reply[0], 4);
+        assert_int_equal(in(&r, reply), USB_NAK);
+        unmake(&r);
+    }
 }
 
 static void connect__board_answers__speed_and_status_are_known(void **state)
@@ -107,11 +144,28 @@ static void connect__board_answers__speed_and_status_are_known(void **state)
         struct rig r = make(options, "");
         connect(&r, options);
         assert_int_equal(ask(&r, (const uint8_t[]){ 2, 17 }, reply), 3);
-        assert_in_range(be16(reply + 1), 7600, 7760); /* 128 cycles of 1 MHz in ticks of 60 MHz: 7680 */
+        assert_in_range(be16(reply + 1), v5 ? 6080 : 7600, v5 ? 6208 : 7760); /* 128 cycles of 1 MHz in ticks of 60 MHz: 7680; of 48: 6144 */
         assert_int_equal(ask(&r, (const uint8_t[]){ 2, 4 }, reply), 3);
-        assert_int_equal(be16(reply + 1), 1 | 4 | 1 << 3 | 1 << 6); /* ACK, RESET high, by SYNC, power */
+        assert_int_equal(be16(reply + 1), (v5 ? 0 : 1) | 4 | 1 << 3 | 1 << 6); /* ACK (too late for V5), RESET high, by SYNC, power */
         assert_int_equal(ask(&r, (const uint8_t[]){ 2, 20 }, reply), 5);
         assert_int_equal(be32(reply + 1) & 0x82, 0x82); /* ENBDC, not secured */
+        unmake(&r);
+    }
+}
+
+static void speed__given_in_60_mhz__v5_tells_48(void **state)
+{
+    (void)state;
+    for (int v5 = 0; v5 < 2; v5++) {
+        uint8_t reply[CAP];
+        struct rig r = make(v5 ? "v5" : "", "bdc=8000000");
+        connect(&r, "");
+        ask(&r, (const uint8_t[]){ 2, 4 }, reply);
+        assert_int_equal(reply[2] & 1, 1); /* both see an ACK at 8 MHz */
+        assert_int_equal(ask(&r, (const uint8_t[]){ 4, 16, 960 >> 8, 960 & 255 }, reply), 1);
+        assert_int_equal(reply[0], 0);
+        assert_int_equal(ask(&r, (const uint8_t[]){ 2, 17 }, reply), 3);
+        assert_int_equal(be16(reply + 1), v5 ? 768 : 960);
         unmake(&r);
     }
 }
@@ -152,8 +206,9 @@ static void memory__long_command_in_two_packets__reads_back(void **state)
     assert_int_equal(reply[0], 0);
     assert_int_equal(ask(&r, (const uint8_t[]){ 8, 33, 4, 200, 0, 0, 0x10, 0 }, reply), 201);
     assert_memory_equal(reply + 1, command + 8, 200);
-    assert_int_equal(ask(&r, (const uint8_t[]){ 8, 33, 1, 63, 0, 0, 0x10, 0 }, reply), 64); /* whole packets */
-    assert_int_equal(in(&r, reply), 0);
+    assert_int_equal(out(&r, (const uint8_t[]){ 8, 33, 1, 63, 0, 0, 0x10, 0 }, 8), 8); /* whole packets */
+    assert_int_equal(r.m->type->in(r.m, EP_IN, reply, CAP), 64);
+    assert_int_equal(r.m->type->in(r.m, EP_IN, reply, CAP), 0);
     assert_int_equal(in(&r, reply), USB_NAK);
     assert_int_equal(ask(&r, (const uint8_t[]){ 8, 33, 4, 254, 0, 0, 0x10, 0 }, reply), 1);
     assert_int_equal(reply[0], 1); /* too long for its buffer */
@@ -171,6 +226,8 @@ static void memory__v5__one_transfer_and_an_empty_packet(void **state)
     assert_int_equal(out(&r, command, 0), 0);
     assert_int_equal(in(&r, reply), 1);
     assert_int_equal(reply[0], 0);
+    assert_int_equal(ask(&r, (const uint8_t[]){ 8, 33, 1, 63, 0, 0, 0x10, 0 }, reply), 64);
+    assert_int_equal(r.m->type->in(r.m, EP_IN, reply, CAP), USB_NAK); /* no empty packet behind a whole one */
     unmake(&r);
 }
 
@@ -189,8 +246,9 @@ static void registers__halted_and_stepped__change(void **state)
     assert_int_equal(ask(&r, (const uint8_t[]){ 2, 23 }, reply), 1);
     assert_int_equal(ask(&r, (const uint8_t[]){ 4, 27, 0, 11 }, reply), 5);
     assert_int_equal(be32(reply + 1) & 0xFFFFFF, 0x1001);
-    ask(&r, (const uint8_t[]){ 4, 27, 0, 13 }, reply);
-    assert_int_equal(reply[0], 1);
+    ask(&r, (const uint8_t[]){ 4, 27, 0, 13 }, reply); /* no such register: the part says so, the pod does not look */
+    assert_int_equal(reply[0], 0);
+    assert_int_equal(be32(reply + 1), 0xEEEEEEEE);
     for (uint8_t c = 28; c < 32; c++) {
         assert_int_equal(ask(&r, (const uint8_t[]){ 4, c, 0, 0 }, reply), 1);
         assert_int_equal(reply[0], 4);
@@ -207,13 +265,14 @@ static void reset__by_its_pins__special_mode_and_busy_before(void **state)
     (void)state;
     connect(&r, "");
     assert_int_equal(out(&r, (const uint8_t[]){ 3, 22, 1 << 2 }, 3), 3);
-    assert_int_equal(in(&r, reply), 1);
-    assert_int_equal(reply[0], 3);
+    assert_int_equal(in(&r, reply), BUSY_BYTES);
     while (reply[0] == 3)
-        assert_int_equal(in(&r, reply), 1);
+        in(&r, reply);
     assert_int_equal(reply[0], 0);
+    ask(&r, (const uint8_t[]){ 8, 33, 4, 4, 0, 0, 0x10, 0 }, reply);
+    assert_int_equal(reply[0], 5); /* the connection is lost with a reset; of memory it says so */
     ask(&r, (const uint8_t[]){ 2, 20 }, reply);
-    assert_int_equal(reply[0], 5); /* the connection is lost with a reset */
+    assert_int_equal(be32(reply + 1), 0);
     connect(&r, "");
     ask(&r, (const uint8_t[]){ 2, 20 }, reply);
     assert_int_equal(reply[4] & 0xC0, 0xC0);
@@ -233,7 +292,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(command__fixed_answers__as_the_firmware_gives_them),
-        cmocka_unit_test(version__on_endpoint_0__begins_anew),
+        cmocka_unit_test(version__on_endpoint_0__forgets_half_a_command_and_no_answer),
+        cmocka_unit_test(answer__not_fetched__the_next_command_is_done_and_its_answer_waits),
+        cmocka_unit_test(speed__given_in_60_mhz__v5_tells_48),
         cmocka_unit_test(connect__board_answers__speed_and_status_are_known),
         cmocka_unit_test(connect__something_wrong__its_own_error),
         cmocka_unit_test(memory__long_command_in_two_packets__reads_back),
