@@ -70,7 +70,7 @@ struct bdc_ops {
     /* Uses hz without measuring (a wrong one gives garbage: the caller's decision). */
     int (*set_clock)(struct probe *p, uint32_t hz, struct err *err);
     /* Whether the adapter waits for ACK pulses. The caller sends ACK_ENABLE or ACK_DISABLE itself, where can() says so. -ERR_UNSUPPORTED
-     * for true: it knows none and leaves fixed pauses; ACK must be disabled then. */
+     * for true: it knows none and leaves fixed pauses; ACK must be disabled then. An adapter that cannot send ACK_DISABLE sees none at this clock. */
     int (*set_ack)(struct probe *p, bool on, struct err *err);
     /* Which ops this adapter can do. opcode is looked at for BDC_COMMAND only. */
     bool (*can)(struct probe *p, enum bdc_op_kind kind, uint8_t opcode);

@@ -4,8 +4,8 @@
  * that pauses for 512 cycles. Packets have no numbers and the firmware has one buffer each way, so there is one at a time; its answer's read
  * is on the bus before it. The firmware knows no ACK pulses: it leaves some 36 cycles between bytes instead.
  * Source: reference/s12z.md 6.3 (firmware build 31 revision 26: cmd_processing.c, bdm_9s12z.c, bdm_bgnd_driver.c). */
+#include <stddef.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "probe/base/bytes.h"
@@ -30,14 +30,13 @@ struct piece {
 
 struct osbdm {
     struct pod pod;
-    char firmware[48];
     uint8_t out[PACKET], in[PACKET];
     unsigned pairs, npieces;
     struct piece piece[MAX_PAIRS];
 };
 
+extern const struct probe_driver osbdm_driver;
 static struct osbdm *self(struct probe *p) { return CONTAINER_OF(p, struct osbdm, pod.probe); }
-static const struct probe_driver *driver(void);
 
 /* ---- packets ---- */
 
@@ -186,7 +185,7 @@ static int get_version(struct osbdm *o, struct err *err)
     int ret = command(o, OSBDM_VERSION, VERSION_BYTES, err);
     if (ret < 0)
         return err_prefix(err, ret, "firmware version");
-    snprintf(o->firmware, sizeof o->firmware, "build %u rev %u, core %u%s", o->in[4], o->in[7], o->in[5], o->in[5] == CORE_S12Z ? " (S12Z)" : "");
+    snprintf(o->pod.firmware, sizeof o->pod.firmware, "build %u rev %u, core %u%s", o->in[4], o->in[7], o->in[5], o->in[5] == CORE_S12Z ? " (S12Z)" : "");
     if (o->in[5] != CORE_S12Z)
         return err_set(err, ERR_UNSUPPORTED, "load OSBDM's firmware for S12Z into the pod with its boot loader",
                        "this pod's firmware is for another core (%u), S12Z is %u", o->in[5], CORE_S12Z);
@@ -194,11 +193,11 @@ static int get_version(struct osbdm *o, struct err *err)
 }
 
 /* A pod that still sends an earlier session's answer has said it by then. */
-static int prove(struct osbdm *o, struct err *err)
+static int osbdm_identify(struct pod *p, struct err *err)
 {
-    usb_cancel_all(o->pod.usb);
-    int ret = usb_drain(o->pod.usb, o->pod.ep_in, DRAIN_MS, DRAIN_READS, err);
-    return ret < 0 ? ret : get_version(o, err);
+    usb_cancel_all(p->usb);
+    int ret = usb_drain(p->usb, p->ep_in, DRAIN_MS, DRAIN_READS, err);
+    return ret < 0 ? ret : get_version(CONTAINER_OF(p, struct osbdm, pod), err);
 }
 
 static uint32_t ticks_of(uint32_t hz) { return (uint32_t)(TICK_HZ * BDC_SYNC_CYCLES / hz); }
@@ -208,7 +207,7 @@ static int osbdm_start(struct pod *p, struct err *err)
 {
     struct osbdm *o = CONTAINER_OF(p, struct osbdm, pod);
     struct err why = { .code = ERR_OK };
-    int ret = prove(o, err);
+    int ret = osbdm_identify(p, err);
     if (ret < 0)
         return ret;
     ret = command(o, OSBDM_INIT, 2, &why);
@@ -326,72 +325,23 @@ static int osbdm_get_pins(struct probe *probe, unsigned *value, unsigned *known,
 static const struct usb_id ids[] = { { 0x15A2, 0x005E }, { 0x15A2, 0x0042 }, { 0x15A2, 0x0058 }, { 0x15A2, 0x005F }, { 0x15A2, 0xAF10 }, { 0x15A2, 0xAF11 },
                                      { 0, 0 } };
 
-static struct osbdm *make(const struct adapter *a, const struct log *log, const char *spec, struct err *err)
+static void osbdm_leave(struct pod *p)
 {
-    struct osbdm *o = calloc(1, sizeof *o);
-    if (!o)
-        err_set(err, ERR_NOMEM, "", "osbdm: out of memory");
-    else if (pod_init(&o->pod, driver(), a, log, spec, osbdm_start, err) < 0) {
-        free(o);
-        o = NULL;
-    }
-    return o;
+    if (osbdm_set_pins(&p->probe, BDC_PIN_BKGD | BDC_PIN_RESET, BDC_PIN_BKGD | BDC_PIN_RESET, NULL) == 0)
+        special(CONTAINER_OF(p, struct osbdm, pod), SPECIAL_PINS_OFF, 0, NULL);
 }
 
-static void look(struct adapter *row)
-{
-    struct osbdm *o = make(row, NULL, "", &row->problem);
-    struct err why = { .code = ERR_OK };
-    int ret = o ? pod_attach(&o->pod, &row->problem) : -1;
-    if (ret == 0)
-        ret = prove(o, &why);
-    if (ret < 0 && why.code != ERR_OK && why.code != ERR_UNSUPPORTED)
-        row->problem = why;
-    if (ret == -ERR_UNSUPPORTED) {
-        row->can = 0;
-        snprintf(row->note, sizeof row->note, "%.120s", why.what);
-    }
-    if (o) {
-        memcpy(row->firmware, o->firmware, sizeof o->firmware);
-        pod_disconnect(&o->pod);
-    }
-    free(o);
-}
+static const struct pod_kind kind = {
+    .driver = &osbdm_driver,
+    .size = sizeof(struct osbdm),
+    .identify = osbdm_identify,
+    .start = osbdm_start,
+    .leave = osbdm_leave,
+};
+_Static_assert(offsetof(struct osbdm, pod) == 0, "pod.c makes one of kind.size");
 
-static int osbdm_list(bool open, struct adapter_list *out, struct err *err)
-{
-    size_t first = out->n;
-    int ret = adapter_list_usb(driver(), ids, pod_pick, out, err);
-    for (size_t i = first; open && ret == 0 && i < out->n; i++)
-        if (out->row[i].problem.code == ERR_OK)
-            look(&out->row[i]);
-    return ret;
-}
-
-static void osbdm_close(struct probe *p)
-{
-    if (!p)
-        return;
-    struct osbdm *o = self(p);
-    if (o->pod.usb && osbdm_set_pins(p, BDC_PIN_BKGD | BDC_PIN_RESET, BDC_PIN_BKGD | BDC_PIN_RESET, NULL) == 0)
-        special(o, SPECIAL_PINS_OFF, 0, NULL);
-    pod_disconnect(&o->pod);
-    free(o);
-}
-
-static int osbdm_open(const struct probe_config *cfg, struct probe **out, struct err *err)
-{
-    struct err why = { .code = ERR_NOMEM };
-    struct osbdm *o = make(cfg->adapter, cfg->log, cfg->spec, &why);
-    int ret = o ? pod_connect(&o->pod, &why) : -(int)why.code;
-    if (ret < 0) {
-        err_set(err, why.code, why.hint, "osbdm: %s", why.what);
-        free(o);
-        return ret;
-    }
-    *out = &o->pod.probe;
-    return 0;
-}
+static int osbdm_list(bool open, struct adapter_list *out, struct err *err) { return pod_list(&kind, open, out, err); }
+static int osbdm_open(const struct probe_config *cfg, struct probe **out, struct err *err) { return pod_open(&kind, cfg, out, err); }
 
 static const struct bdc_ops osbdm_bdc = {
     .max_hz = MAX_HZ,
@@ -413,9 +363,7 @@ const struct probe_driver osbdm_driver = {
     .ids = ids,
     .list = osbdm_list,
     .open = osbdm_open,
-    .close = osbdm_close,
+    .close = pod_close,
     .reopen = pod_reopen,
     .bdc = &osbdm_bdc,
 };
-
-static const struct probe_driver *driver(void) { return &osbdm_driver; }

@@ -1,6 +1,7 @@
 #include "probe/pod.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "probe/base/log.h"
@@ -31,7 +32,7 @@ static const struct usb_interface *interface_of(const struct usb_info *dev, unsi
     return NULL;
 }
 
-int pod_pick(const struct usb_info *dev, struct adapter *row)
+static int pick(const struct usb_info *dev, struct adapter *row)
 {
     unsigned max_packet = 0;
     const struct usb_interface *itf = interface_of(dev, &max_packet);
@@ -53,21 +54,28 @@ static int option(void *ctx, const char *name, const char *value, struct err *er
     return ret;
 }
 
-int pod_init(struct pod *p, const struct probe_driver *driver, const struct adapter *a, const struct log *log, const char *spec,
-             int (*start)(struct pod *p, struct err *err), struct err *err)
+static struct pod *make(const struct pod_kind *k, const struct adapter *a, const struct log *log, const char *spec, struct err *err)
 {
-    p->probe.driver = driver;
+    struct pod *p = calloc(1, k->size);
+    if (!p) {
+        err_set(err, ERR_NOMEM, "", "out of memory");
+        return NULL;
+    }
+    p->probe.driver = k->driver;
     p->probe.log = log;
+    p->kind = k;
     p->adapter = *a;
-    p->start = start;
     p->timeout_ms = TIMEOUT_MS;
-    snprintf(p->probe.name, sizeof p->probe.name, "%s %.40s", driver->name, a->serial[0] ? a->serial : a->bus_path);
-    return options_each(spec ? spec : "", option, p, err);
+    snprintf(p->probe.name, sizeof p->probe.name, "%s %.40s", k->driver->name, a->serial[0] ? a->serial : a->bus_path);
+    if (options_each(spec ? spec : "", option, p, err) == 0)
+        return p;
+    free(p);
+    return NULL;
 }
 
 /* ---- connecting ---- */
 
-void pod_disconnect(struct pod *p)
+static void disconnect(struct pod *p)
 {
     uint64_t transfers, bytes;
     if (!p->usb)
@@ -79,10 +87,10 @@ void pod_disconnect(struct pod *p)
     p->usb = NULL;
 }
 
-int pod_attach(struct pod *p, struct err *err)
+static int attach(struct pod *p, struct err *err)
 {
     struct usb_info dev;
-    pod_disconnect(p);
+    disconnect(p);
     int ret = adapter_usb(&p->adapter, &dev, err);
     if (ret < 0)
         return ret;
@@ -98,35 +106,89 @@ int pod_attach(struct pod *p, struct err *err)
 static int start_or_reset(struct pod *p, struct err *err)
 {
     struct err why = { .code = ERR_OK };
-    int ret = p->start(p, &why);
+    int ret = p->kind->start(p, &why);
     if (ret == -ERR_TIMEOUT || ret == -ERR_PROTOCOL) {
         log_msg(p->probe.log, LOG_USB, "%s: %s: port reset", p->probe.name, why.what);
         usb_cancel_all(p->usb);
         ret = usb_reset(p->usb, &why);
         if (ret < 0)
-            ret = pod_attach(p, &why);
+            ret = attach(p, &why);
         if (ret == 0)
-            ret = p->start(p, &why);
+            ret = p->kind->start(p, &why);
     }
     if (ret < 0 && err)
         *err = why;
     return ret;
 }
 
-int pod_connect(struct pod *p, struct err *err)
+static int connect_pod(struct pod *p, struct err *err)
 {
-    int ret = pod_attach(p, err);
+    int ret = attach(p, err);
     if (ret == 0)
         ret = start_or_reset(p, err);
     if (ret < 0)
-        pod_disconnect(p);
+        disconnect(p);
     return ret;
 }
 
 int pod_reopen(struct probe *p, struct err *err)
 {
-    int ret = pod_connect(self(p), err);
+    int ret = connect_pod(self(p), err);
     return ret < 0 ? err_prefix(err, ret, p->name) : 0;
+}
+
+int pod_open(const struct pod_kind *k, const struct probe_config *cfg, struct probe **out, struct err *err)
+{
+    struct err why = { .code = ERR_OK };
+    struct pod *p = make(k, cfg->adapter, cfg->log, cfg->spec, &why);
+    if (!p || connect_pod(p, &why) < 0) {
+        free(p);
+        return err_set(err, why.code, why.hint, "%s: %s", k->driver->name, why.what);
+    }
+    *out = &p->probe;
+    return 0;
+}
+
+void pod_close(struct probe *probe)
+{
+    if (!probe)
+        return;
+    struct pod *p = self(probe);
+    if (p->usb)
+        p->kind->leave(p);
+    disconnect(p);
+    free(p);
+}
+
+/* Firmware and abilities, for `list`: nothing that touches the target. */
+static void look(const struct pod_kind *k, struct adapter *row)
+{
+    struct err why = { .code = ERR_OK };
+    struct pod *p = make(k, row, NULL, "", &row->problem);
+    if (!p || attach(p, &row->problem) < 0) {
+        free(p);
+        return;
+    }
+    int ret = k->identify(p, &why);
+    if (ret == -ERR_UNSUPPORTED) {
+        row->can = 0;
+        snprintf(row->note, sizeof row->note, "%.120s", why.what);
+    } else if (ret < 0) {
+        row->problem = why;
+    }
+    memcpy(row->firmware, p->firmware, sizeof p->firmware);
+    disconnect(p);
+    free(p);
+}
+
+int pod_list(const struct pod_kind *k, bool open, struct adapter_list *out, struct err *err)
+{
+    size_t first = out->n;
+    int ret = adapter_list_usb(k->driver, k->driver->ids, pick, out, err);
+    for (size_t i = first; open && ret == 0 && i < out->n; i++)
+        if (out->row[i].problem.code == ERR_OK)
+            look(k, &out->row[i]);
+    return ret;
 }
 
 int pod_lost(struct pod *p, struct err *err)
@@ -140,15 +202,15 @@ int pod_recovered(struct pod *p, int ret, struct err *err)
     if (ret == -ERR_USAGE || ret == -ERR_UNSUPPORTED || ret == -ERR_NO_TARGET)
         return ret;
     if (ret == -ERR_USB) {
-        pod_disconnect(p);
+        disconnect(p);
         return err_prefix(err, ret, p->probe.name);
     }
     if (p->usb)
         usb_cancel_all(p->usb);
     log_msg(p->probe.log, LOG_USB, "%s: %s: starting it anew", p->probe.name, err ? err->what : "failed");
     if (p->usb && start_or_reset(p, &why) < 0)
-        pod_disconnect(p);
-    if (!p->usb && pod_connect(p, &why) < 0)
+        disconnect(p);
+    if (!p->usb && connect_pod(p, &why) < 0)
         return err_set(err, ERR_USB, why.hint, "%s: %s", p->probe.name, why.what);
     err_prefix(err, ret, p->probe.name);
     if (err)

@@ -1,4 +1,4 @@
-/* What the drivers of BDM pods on USB share: finding, opening, losing and finding again one interface with two bulk endpoints, time, totals. Used by
+/* What the drivers of BDM pods on USB share: listing, opening, losing and finding again one interface with two bulk endpoints, totals. Used by
  * usbdm.c and osbdm.c alone. */
 #ifndef PROBE_POD_H
 #define PROBE_POD_H
@@ -8,11 +8,24 @@
 #include "probe/probe.h"
 #include "probe/usb.h"
 
+struct pod;
+
+/* What a driver is to the functions here. */
+struct pod_kind {
+    const struct probe_driver *driver;
+    size_t size; /* of its own struct, which begins with a struct pod */
+    /* Drops what an earlier session left and asks what it is, into firmware; does nothing to the target. -ERR_UNSUPPORTED: not for S12Z. */
+    int (*identify)(struct pod *p, struct err *err);
+    /* That, and makes a pod that has just been found anew ready for commands. */
+    int (*start)(struct pod *p, struct err *err);
+    void (*leave)(struct pod *p); /* the last commands */
+};
+
 struct pod {
     struct probe probe;
+    const struct pod_kind *kind;
     struct adapter adapter;  /* how it is found again */
-    /* Makes a pod that has just been found anew ready for commands: drops what an earlier session left, asks what it is, sets it up. */
-    int (*start)(struct pod *p, struct err *err);
+    char firmware[48];
     struct usb *usb;         /* NULL: lost */
     uint8_t ep_in, ep_out;
     unsigned max_packet;
@@ -25,15 +38,11 @@ struct pod {
 /* pod_pick - an adapter_pick for devices that have such an interface. */
 int pod_pick(const struct usb_info *dev, struct adapter *row);
 
-/* pod_init - before pod_connect(); spec: "timeout=MS" is all a pod can be told. */
-int pod_init(struct pod *p, const struct probe_driver *driver, const struct adapter *a, const struct log *log, const char *spec,
-             int (*start)(struct pod *p, struct err *err), struct err *err);
-
-/* pod_attach - opens the device where it is now; pod_connect - that and start(). */
-int pod_attach(struct pod *p, struct err *err);
-int pod_connect(struct pod *p, struct err *err);
-void pod_disconnect(struct pod *p); /* harmless without a connection */
-int pod_reopen(struct probe *p, struct err *err); /* member of struct probe_driver */
+/* For the members of struct probe_driver. "timeout=MS" is all a pod can be told. */
+int pod_list(const struct pod_kind *k, bool open, struct adapter_list *out, struct err *err);
+int pod_open(const struct pod_kind *k, const struct probe_config *cfg, struct probe **out, struct err *err);
+void pod_close(struct probe *p);
+int pod_reopen(struct probe *p, struct err *err);
 
 /* pod_send - one transfer out, wholly; pod_post - a read waits on the bus for the answer, at most len bytes (a multiple of the packet);
  * pod_fetch - waits for it: bytes. */
@@ -45,7 +54,7 @@ int pod_fetch(struct pod *p, unsigned timeout_ms, struct err *err);
  * questions again. Returns -ERR_TIMEOUT if that worked (the failed command may be tried again), -ERR_USB if the pod is lost;
  * -ERR_USAGE, -ERR_UNSUPPORTED and -ERR_NO_TARGET pass unchanged. */
 int pod_recovered(struct pod *p, int ret, struct err *err);
-int pod_lost(struct pod *p, struct err *err); /* -ERR_USB */
+int pod_lost(struct pod *p, struct err *err); /* -ERR_USB; p->usb is NULL then */
 
 /* Member of struct bdc_ops. */
 void pod_stats(struct probe *p, uint64_t *cycles, uint64_t *transfers, uint64_t *bytes);

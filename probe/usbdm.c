@@ -4,8 +4,8 @@
  * One command at a time: the firmware takes command and answer in one buffer. The answer's read is on the bus before it. V4 firmware marks an answer
  * with its command's bit 7, which alternates; V5 with two bits that count.
  * Source: reference/s12z.md 6.2 (podonoghue/usbdm-firmware, USBDM_JMxx_V4_12; usbdm-kinetis; the host's low_level_usb.cpp). */
+#include <stddef.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "probe/base/bytes.h"
@@ -22,6 +22,7 @@ enum usbdm_command { SET_TARGET = 1, GET_STATUS = 4, GET_CAPABILITIES = 5, SET_O
 enum usbdm_status { RC_OK, RC_BUSY = 3, RC_NO_CONNECTION = 5, RC_UNKNOWN_TARGET = 15, RC_NO_TX = 16, RC_NO_RX = 17, RC_ENABLE_FAILED = 18,
                     RC_RESET_FALL = 19, RC_BKGD = 20, RC_SYNC = 21, RC_SPEED = 22, RC_VDD_NOT_PRESENT = 26, RC_ACK = 30, RC_RESET_RISE = 33 };
 enum { TARGET_S12Z = 11, TARGET_OFF = 0xFF, CAP_VDD_SENSE = 1 << 3, CAP_RESET = 1 << 10, CAP_S12Z = 1 << 14 };
+enum { MARK = 0xC0 }; /* V4 has the higher bit alone */
 enum { STATUS_ACK = 1, STATUS_RESET = 4, STATUS_POWER = 3 << 6 };
 enum { PIN_BKGD_OFF = 1, PIN_BKGD_LOW = 2, PIN_RESET_OFF = 1 << 2, PIN_RESET_LOW = 2 << 2 };
 enum { OPTION_USE_RESET = 0x10, CLOCK_AS_IT_IS = 0xFF };
@@ -33,16 +34,14 @@ struct usbdm {
     uint8_t mark;          /* of the last command: its toggle or sequence, in place */
     uint16_t caps, most;   /* bytes of a command */
     bool user_speed, bkgd_low;
-    char firmware[32];
+    uint64_t told_hz;      /* ticks of GET_SPEED, V5; 0: not known yet */
     uint8_t out[MOST + 2], in[READ_BYTES];
 };
 
+extern const struct probe_driver usbdm_driver;
 static struct usbdm *self(struct probe *p) { return CONTAINER_OF(p, struct usbdm, pod.probe); }
-static const struct probe_driver *driver(void);
 
 /* ---- one command ---- */
-
-static uint8_t mask_of(const struct usbdm *u) { return u->v5 ? 0xC0 : 0x80; }
 
 static int send_v4(struct usbdm *u, size_t len, struct err *err)
 {
@@ -87,13 +86,13 @@ static int answer(struct usbdm *u, struct err *err)
 static int own_answer(struct usbdm *u, struct err *err)
 {
     int n = answer(u, err);
-    if (n < 0 || (u->in[0] & mask_of(u)) == u->mark)
+    if (n < 0 || (u->in[0] & MARK) == u->mark)
         return n;
     log_msg(u->pod.probe.log, LOG_USB, "%s: an answer to another command (%02x, %02x is due): dropped", u->pod.probe.name, u->in[0], u->mark);
     n = pod_post(&u->pod, u->in, sizeof u->in, err);
     if (n == 0)
         n = pod_fetch(&u->pod, STALE_MS, err);
-    if (n >= 1 && (u->in[0] & mask_of(u)) != u->mark)
+    if (n >= 1 && (u->in[0] & MARK) != u->mark)
         n = err_set(err, ERR_PROTOCOL, "unplug the pod and plug it in again", "answers to other commands");
     return n;
 }
@@ -136,7 +135,7 @@ static int ask(struct usbdm *u, enum usbdm_command command, size_t len, size_t w
         ret = own_answer(u, err);
     if (ret < 0)
         return ret;
-    unsigned rc = u->in[0] & (uint8_t)~mask_of(u);
+    unsigned rc = u->in[0] & (uint8_t)~MARK;
     if (rc == RC_OK && (size_t)ret < want)
         return err_set(err, ERR_PROTOCOL, "look for newer firmware", "command %u: %d bytes of answer, %zu are right", (unsigned)command, ret, want);
     return (int)rc;
@@ -152,13 +151,14 @@ static int need(struct usbdm *u, enum usbdm_command command, size_t len, size_t 
 /* ---- starting ---- */
 
 /* Version on endpoint 0: the firmware's commands begin anew with it. Then what it is, in a command that both protocols have alike. */
-static int identify(struct usbdm *u, struct err *err)
+static int usbdm_identify(struct pod *p, struct err *err)
 {
+    struct usbdm *u = CONTAINER_OF(p, struct usbdm, pod);
     uint8_t version[VERSION_BYTES];
-    usb_cancel_all(u->pod.usb);
-    int ret = usb_control(u->pod.usb, 0xC0, GET_VER, 0x0100, 0, version, sizeof version, u->pod.timeout_ms, err);
+    usb_cancel_all(p->usb);
+    int ret = usb_control(p->usb, 0xC0, GET_VER, 0x0100, 0, version, sizeof version, p->timeout_ms, err);
     if (ret >= 0)
-        ret = usb_drain(u->pod.usb, u->pod.ep_in, DRAIN_MS, DRAIN_READS, err);
+        ret = usb_drain(p->usb, p->ep_in, DRAIN_MS, DRAIN_READS, err);
     if (ret >= 0) {
         u->v5 = false;
         memset(u->in, 0, HEAD);
@@ -169,23 +169,24 @@ static int identify(struct usbdm *u, struct err *err)
     u->caps = be16(u->in + 1);
     u->most = MIN(be16(u->in + 3), (uint16_t)MOST);
     u->v5 = u->in[5] >= 5;
-    snprintf(u->firmware, sizeof u->firmware, "%u.%u.%u", u->in[5], u->in[6], u->in[7]);
+    snprintf(p->firmware, sizeof p->firmware, "%u.%u.%u", u->in[5], u->in[6], u->in[7]);
     if (!(u->caps & CAP_S12Z))
         return err_set(err, ERR_UNSUPPORTED, "load a variant with S12Z into it by USBDM's firmware updater",
-                       "this pod's firmware (%s) is not for S12Z parts", u->firmware);
+                       "this pod's firmware (%s) is not for S12Z parts", p->firmware);
     if (u->most < 4 * HEAD)
         return err_set(err, ERR_PROTOCOL, "look for newer firmware", "commands of %u bytes at most", u->most);
     return 0;
 }
 
+/* Options first: SET_TARGET looks at them, when it begins to watch RESET. */
 static int set_up(struct usbdm *u, struct err *err)
 {
     static const uint8_t options[] = { OPTION_USE_RESET, 0, CLOCK_AS_IT_IS, 0, 0x18, 0x01, 0, 0, 0 };
-    u->out[2] = TARGET_S12Z;
-    int ret = need(u, SET_TARGET, 3, 1, err);
+    memcpy(u->out + 2, options, sizeof options);
+    int ret = need(u, SET_OPTIONS, 2 + sizeof options, 1, err);
     if (ret == 0) {
-        memcpy(u->out + 2, options, sizeof options);
-        ret = need(u, SET_OPTIONS, 2 + sizeof options, 1, err);
+        u->out[2] = TARGET_S12Z;
+        ret = need(u, SET_TARGET, 3, 1, err);
     }
     u->user_speed = false;
     return ret;
@@ -210,7 +211,7 @@ static int usbdm_start(struct pod *p, struct err *err)
 {
     struct usbdm *u = CONTAINER_OF(p, struct usbdm, pod);
     struct err why = { .code = ERR_OK };
-    int ret = identify(u, err);
+    int ret = usbdm_identify(p, err);
     if (ret == 0)
         ret = set_up(u, err);
     if (ret == 0 && p->hz) { /* in the middle of a session; whether the part is there is seen by the next command */
@@ -245,6 +246,8 @@ static int block(struct usbdm *u, const struct bdc_op *op, struct err *err)
     int ret = pod_check_block(op, err);
     for (uint32_t at = 0; ret == 0 && at < op->len;) {
         unsigned n = MIN(op->len - at, most);
+        if (!write && (1 + n) % u->pod.max_packet == 0)
+            n -= op->width; /* an answer of whole packets: V5 has no empty one to end it */
         header(u, op, at, n);
         if (write)
             memcpy(u->out + HEAD, op->tx + at, n);
@@ -350,7 +353,7 @@ static int usbdm_execute(struct probe *p, struct bdc_op *ops, size_t n, bool sto
             return pod_recovered(&u->pod, ret, err);
         bool silent = ret == RC_ACK || ret == RC_NO_CONNECTION;
         if (ret != RC_OK && !silent)
-            return err_prefix(err, describe((unsigned)ret, u->out[1] & (uint8_t)~mask_of(u), err), p->name);
+            return err_prefix(err, describe((unsigned)ret, u->out[1] & (uint8_t)~MARK, err), p->name);
         ops[k].outcome = silent ? BDC_NO_ACK : BDC_OK;
         ops[k].at_ns = host_now_ns(p);
         if (silent)
@@ -360,6 +363,24 @@ static int usbdm_execute(struct probe *p, struct bdc_op *ops, size_t n, bool sto
 }
 
 /* ---- the rest of bdc.h ---- */
+
+/* V5 firmware takes speeds in ticks of 60 MHz and tells them in its own, of 48 MHz. Whether this one does is seen by giving it back the speed it
+ * has: one that told it in 60 MHz is 25 % slow then, which a part still understands, and connects anew. */
+static int learn_ticks(struct usbdm *u, unsigned ticks, struct err *err)
+{
+    struct err why;
+    put_be16(u->out + 2, (uint16_t)(ticks * 5 / 4));
+    int ret = ask(u, SET_SPEED, 4, 1, err);
+    if (ret >= 0)
+        ret = need(u, GET_SPEED, 2, 3, err);
+    if (ret < 0)
+        return ret;
+    unsigned again = be16(u->in + 1);
+    u->told_hz = again > ticks + ticks / 16 ? TICK_HZ : TICK_HZ * 4 / 5;
+    u->user_speed = true;
+    ret = connect_part(u, err ? err : &why);
+    return ret;
+}
 
 static int measure(struct usbdm *u, uint32_t *hz, struct err *err)
 {
@@ -371,7 +392,9 @@ static int measure(struct usbdm *u, uint32_t *hz, struct err *err)
     uint16_t ticks = be16(u->in + 1);
     if (ticks == 0)
         return err_set(err, ERR_NO_TARGET, "check target power and the BKGD line", "SYNC: no speed");
-    *hz = u->pod.hz = (uint32_t)(TICK_HZ * BDC_SYNC_CYCLES / ticks);
+    if (u->v5 && !u->told_hz && (ret = learn_ticks(u, ticks, err)) < 0)
+        return ret;
+    *hz = u->pod.hz = (uint32_t)((u->v5 ? u->told_hz : TICK_HZ) * BDC_SYNC_CYCLES / ticks);
     return 0;
 }
 
@@ -418,13 +441,14 @@ static int status_word(struct usbdm *u, unsigned *v, struct err *err)
     return 0;
 }
 
-/* Connecting has enabled it, and found out whether the part answers with pulses. */
+/* Connecting has enabled it, and found out whether the part answers with pulses. V5 firmware looks for them until 52 us after the last bit began:
+ * those of a slow clock come later, and its next command comes too early for the part. */
 static int usbdm_set_ack(struct probe *p, bool on, struct err *err)
 {
     unsigned v = 0;
     int ret = on ? status_word(self(p), &v, err) : 0;
     if (ret == 0 && on && !(v & STATUS_ACK))
-        return err_set(err, ERR_PROTOCOL, "is it an S12Z? look for newer firmware of the pod", "%s sees no ACK pulses of this part", p->name);
+        return err_set(err, ERR_UNSUPPORTED, "is it an S12Z? look for newer firmware of the pod", "%s sees no ACK pulses of this part", p->name);
     return ret;
 }
 
@@ -454,8 +478,9 @@ static int usbdm_get_pins(struct probe *p, unsigned *value, unsigned *known, str
     int ret = status_word(u, &v, err);
     if (ret < 0)
         return ret;
-    *known = (u->caps & CAP_RESET ? BDC_PIN_RESET : 0) | (u->caps & CAP_VDD_SENSE ? BDC_PIN_VTREF : 0) | (u->bkgd_low ? BDC_PIN_BKGD : 0);
-    *value = (v & STATUS_RESET ? BDC_PIN_RESET : 0) | (v & STATUS_POWER && (v & STATUS_POWER) != STATUS_POWER ? BDC_PIN_VTREF : 0);
+    bool power = v & STATUS_POWER && (v & STATUS_POWER) != STATUS_POWER; /* pods that cannot sense it say that there is */
+    *known = (u->caps & CAP_RESET ? BDC_PIN_RESET : 0) | (u->caps & CAP_VDD_SENSE || !power ? BDC_PIN_VTREF : 0) | (u->bkgd_low ? BDC_PIN_BKGD : 0);
+    *value = (v & STATUS_RESET ? BDC_PIN_RESET : 0) | (power ? BDC_PIN_VTREF : 0);
     return 0;
 }
 
@@ -464,75 +489,24 @@ static int usbdm_get_pins(struct probe *p, unsigned *value, unsigned *known, str
 /* Source: hwdesc.h. */
 static const struct usb_id ids[] = { { 0x16D0, 0x0567 }, { 0x16D0, 0x06A5 }, { 0, 0 } };
 
-static struct usbdm *make(const struct adapter *a, const struct log *log, const char *spec, struct err *err)
+static void usbdm_leave(struct pod *p)
 {
-    struct usbdm *u = calloc(1, sizeof *u);
-    if (!u)
-        err_set(err, ERR_NOMEM, "", "usbdm: out of memory");
-    else if (pod_init(&u->pod, driver(), a, log, spec, usbdm_start, err) < 0) {
-        free(u);
-        u = NULL;
-    }
-    return u;
+    struct usbdm *u = CONTAINER_OF(p, struct usbdm, pod);
+    u->out[2] = TARGET_OFF;
+    ask(u, SET_TARGET, 3, 1, NULL);
 }
 
-/* Firmware and abilities, for `list`: nothing that touches the target. */
-static void look(struct adapter *row)
-{
-    struct err why = { .code = ERR_OK };
-    struct usbdm *u = make(row, NULL, "", &why);
-    int ret = u ? pod_attach(&u->pod, &why) : -1;
-    if (ret == 0)
-        ret = identify(u, &why);
-    if (ret == -ERR_UNSUPPORTED) {
-        row->can = 0;
-        snprintf(row->note, sizeof row->note, "%.120s", why.what);
-    } else if (ret < 0) {
-        row->problem = why;
-    }
-    if (u) {
-        memcpy(row->firmware, u->firmware, sizeof u->firmware);
-        pod_disconnect(&u->pod);
-    }
-    free(u);
-}
+static const struct pod_kind kind = {
+    .driver = &usbdm_driver,
+    .size = sizeof(struct usbdm),
+    .identify = usbdm_identify,
+    .start = usbdm_start,
+    .leave = usbdm_leave,
+};
+_Static_assert(offsetof(struct usbdm, pod) == 0, "pod.c makes one of kind.size");
 
-static int usbdm_list(bool open, struct adapter_list *out, struct err *err)
-{
-    size_t first = out->n;
-    int ret = adapter_list_usb(driver(), ids, pod_pick, out, err);
-    for (size_t i = first; open && ret == 0 && i < out->n; i++)
-        if (out->row[i].problem.code == ERR_OK)
-            look(&out->row[i]);
-    return ret;
-}
-
-static void usbdm_close(struct probe *p)
-{
-    if (!p)
-        return;
-    struct usbdm *u = self(p);
-    if (u->pod.usb) {
-        u->out[2] = TARGET_OFF;
-        ask(u, SET_TARGET, 3, 1, NULL);
-    }
-    pod_disconnect(&u->pod);
-    free(u);
-}
-
-static int usbdm_open(const struct probe_config *cfg, struct probe **out, struct err *err)
-{
-    struct err why = { .code = ERR_NOMEM };
-    struct usbdm *u = make(cfg->adapter, cfg->log, cfg->spec, &why);
-    int ret = u ? pod_connect(&u->pod, &why) : -(int)why.code;
-    if (ret < 0) {
-        err_set(err, why.code, why.hint, "usbdm: %s", why.what);
-        free(u);
-        return ret;
-    }
-    *out = &u->pod.probe;
-    return 0;
-}
+static int usbdm_list(bool open, struct adapter_list *out, struct err *err) { return pod_list(&kind, open, out, err); }
+static int usbdm_open(const struct probe_config *cfg, struct probe **out, struct err *err) { return pod_open(&kind, cfg, out, err); }
 
 static const struct bdc_ops usbdm_bdc = {
     .no_flags = true,
@@ -554,9 +528,7 @@ const struct probe_driver usbdm_driver = {
     .ids = ids,
     .list = usbdm_list,
     .open = usbdm_open,
-    .close = usbdm_close,
+    .close = pod_close,
     .reopen = pod_reopen,
     .bdc = &usbdm_bdc,
 };
-
-static const struct probe_driver *driver(void) { return &usbdm_driver; }

@@ -129,12 +129,36 @@ static int put_csr(struct s12z_target *t, uint16_t v, struct err *err)
 
 int s12z_write_csr(struct s12z_target *t, struct err *err) { return s12z_lost(t, put_csr(t, t->control | 0xFF, err)); }
 
+/* An adapter that enables the pulses by itself and cannot see them this slow: its accesses overrun. BDCCSR is open to it all the same. */
+static int ack_of_fast_clock(struct s12z_target *t, struct err *err)
+{
+    struct bdc_op pause = { .kind = BDC_PAUSE, .len = 2 * CLKSW_CYCLES };
+    uint16_t csr;
+    int ret = csr_once(t, &csr, err);
+    if (ret == 0)
+        ret = put_csr(t, csr | CSR_BIT(CLKSW) | 0xFF, err);
+    if (ret == 0)
+        ret = t->bdc->execute(t->probe, &pause, 1, false, err);
+    if (ret >= 0)
+        ret = sync(t, err);
+    if (ret == 0)
+        ret = t->bdc->set_ack(t->probe, true, err);
+    if (ret < 0)
+        return ret == -ERR_UNSUPPORTED && err ? (err->code = ERR_PROTOCOL, -ERR_PROTOCOL) : ret;
+    t->control |= CSR_BIT(CLKSW);
+    t->needs_fast = true;
+    t->fast_hz = t->hz;
+    return 0;
+}
+
 /* Adapters that know no pulses want none, which takes bus cycles of the program (reference/s12z.md 1.3); others enable it by themselves. */
 static int enable_ack(struct s12z_target *t, struct err *err)
 {
     struct bdc_op op = { .kind = BDC_COMMAND, .opcode = BDC_ACK_ENABLE };
     struct err why = { .code = ERR_OK };
     int ret = t->bdc->set_ack(t->probe, true, &why);
+    if (ret == -ERR_UNSUPPORTED && !s12z_can(t, BDC_ACK_DISABLE))
+        ret = ack_of_fast_clock(t, &why);
     t->no_ack = ret == -ERR_UNSUPPORTED;
     if (t->no_ack) {
         op.opcode = BDC_ACK_DISABLE;
@@ -207,6 +231,8 @@ int s12z_clock_source(struct s12z_target *t, bool fast, struct err *err)
         t->fast_hz = fast ? t->hz : t->fast_hz;
         return 0;
     }
+    if (!fast && t->needs_fast)
+        return err_set(err, ERR_UNSUPPORTED, "leave it fast", "%s does not see the ACK pulses of the slow BDC clock", t->probe->name);
     if (fast && t->bdc->max_hz)
         return err_set(err, ERR_UNSUPPORTED, "leave it slow", "%s does BDC clocks up to %u MHz; the part's fast one may be more", t->probe->name,
                        t->bdc->max_hz / 1000000);

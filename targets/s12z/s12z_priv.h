@@ -73,6 +73,7 @@ struct s12z_target {
     uint16_t control;      /* control bits that are ours to write: ENBDC, BDCCIS, STEAL, CLKSW */
     bool link_doubt;       /* BDCCSR was absurd or had OVRUN, and a SYNC was needed */
     bool link_up;          /* SYNC was answered; ACK is on, or the adapter knows none */
+    bool needs_fast;       /* the adapter sees ACK pulses of the fast clock alone */
     bool no_ack;           /* the adapter knows no ACK pulses: BDCCSR says after every transfer whether something failed */
     uint64_t sampled_ns;   /* the program was held for looks at its PC, by an adapter without SYNC_PC */
     bool secured;

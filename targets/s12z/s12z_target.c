@@ -290,6 +290,9 @@ static const char *op_remark(struct target *target)
     const struct s12z_target *t = s12z_of(target);
     if (t->no_ack)
         return "this adapter knows no ACK pulses: every access to the running program takes bus cycles from it";
+    if (t->needs_fast)
+        return "this adapter does whole actions only and needs the fast BDC clock, which follows the PLL: failed accesses read EE and are not told, "
+               "--sample halts the program for each look, and the trace buffer is read word by word";
     if (t->bdc->no_flags)
         return "this adapter does whole actions only: failed accesses read EE and are not told, --sample halts the program for each look, "
                "and the trace buffer is read word by word";
