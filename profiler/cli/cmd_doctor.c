@@ -9,7 +9,7 @@
 
 static const struct opt doctor_opts[] = {
     SETTINGS_PROBE_OPT,
-    { "target", 0, "T", "part behind the adapter, where the adapter does not imply it: sh7750, sh7091", SET_TARGET },
+    { "target", 0, "T", "part behind the adapter, where the adapter does not imply it: sh7750, s12zvml128, ... (probeprof list)", SET_TARGET },
     { "speed", 0, "HZ", "look at this wire clock: 10M, 500k; auto: find the fastest that works", SET_SPEED },
     { "chain", 0, "LIST", "IR lengths of the JTAG chain from TDI to TDO, the part marked: 4,16*,8", SET_CHAIN },
     { "voltage", 0, "V", "what the target's supply must be: 3.3, 5", SET_VOLTAGE },
@@ -102,6 +102,7 @@ const struct command command_doctor = {
     "CPU, and ends at the first that is wrong: what it is, and what to do. The\n"
     "program on the board goes on unless --halt is given. Settings of\n"
     "./probeprof.conf hold here, too.\n"
-    "Exit status: 0 all well, 1 something is wrong.\n\n"
-    "Example:\n  probeprof doctor --target sh7750 --speed auto\n", run,
+    "If something is wrong the exit status is 1.\n\n"
+    "Example:\n  probeprof doctor --target sh7750 --speed auto\n"
+    "  probeprof doctor --probe usbdm --target s12zvml128 --halt\n", run,
 };

@@ -212,5 +212,8 @@ static int run(struct cli *cli, int argc, char **argv, struct err *err)
 const struct command command_list = {
     "list", "list [--json] [--analysers]", "list the adapters that are there, simulated boards and parts", list_opts,
     "Each adapter comes with what --probe takes, what it can do and, if it cannot be\n"
-    "opened, why and what to do.\n\nExample:\n  probeprof list\n", run,
+    "opened, why and what to do. What --probe takes is DRIVER:SERIAL, or\n"
+    "DRIVER:@PLACE where there is no serial number, then :CHANNEL of a chip with\n"
+    "several; a driver alone is enough where it has one adapter.\n\n"
+    "Example:\n  probeprof list\n  probeprof list --json\n", run,
 };

@@ -12,7 +12,7 @@
 
 const struct opt settings_opts[] = {
     SETTINGS_PROBE_OPT,
-    { "target", 0, "T", "part behind the adapter, where the adapter does not imply it: sh7750, sh7091", SET_TARGET },
+    { "target", 0, "T", "part behind the adapter, where the adapter does not imply it: sh7750, s12zvml128, ... (probeprof list)", SET_TARGET },
     { "speed", 0, "HZ", "wire clock: 10M, 500k, or auto: as fast as the wires allow (an S12Z sets its own: --bdc-fast)", SET_SPEED },
     { "chain", 0, "LIST", "IR lengths of the JTAG chain from TDI to TDO, the part marked: 4,16*,8; only where it cannot be told otherwise", SET_CHAIN },
     { "voltage", 0, "V", "what the target's supply must be, where the adapter measures it: 3.3, 5", SET_VOLTAGE },
