@@ -2,7 +2,8 @@
  *
  * One packet holds up to 30 bytes sent or received; as many commands as fit go into one, and no command is divided, for the part drops one
  * that pauses for 512 cycles. Packets have no numbers and the firmware has one buffer each way, so there is one at a time; its answer's read
- * is on the bus before it. The firmware knows no ACK pulses: it leaves some 36 cycles between bytes instead.
+ * is on the bus before it, since the one before was answered: what that brings before there is a question belongs to an earlier one, and
+ * then the answer taken for the last was not its own. The firmware knows no ACK pulses: it leaves some 36 cycles between bytes instead.
  * Source: reference/s12z.md 6.3 (firmware build 31 revision 26: cmd_processing.c, bdm_9s12z.c, bdm_bgnd_driver.c). */
 #include <stddef.h>
 #include <stdio.h>
@@ -30,7 +31,8 @@ struct piece {
 
 struct osbdm {
     struct pod pod;
-    uint8_t out[PACKET], in[PACKET];
+    uint8_t out[PACKET], in[PACKET], wire[PACKET];
+    bool posted; /* a read into wire is on the bus */
     unsigned pairs, npieces;
     struct piece piece[MAX_PAIRS];
 };
@@ -40,17 +42,40 @@ static struct osbdm *self(struct probe *p) { return CONTAINER_OF(p, struct osbdm
 
 /* ---- packets ---- */
 
-/* Sends o->out, whose first len bytes matter, and gets the answer into o->in. -ERR_UNSUPPORTED: the pod says that it
- * failed, or has no such command; -ERR_PROTOCOL: not an answer to this one. */
+/* A read on the bus, to which nothing has come yet. */
+static int listen(struct osbdm *o, struct err *err)
+{
+    int ret = o->posted ? 0 : pod_post(&o->pod, o->wire, PACKET, err);
+    o->posted = o->posted || ret == 0;
+    if (ret == 0 && pod_ready(&o->pod))
+        ret = err_set(err, ERR_PROTOCOL, "unplug the pod and plug it in again", "an answer that belongs to no command");
+    return ret;
+}
+
+/* Sends o->out, whose first len bytes matter; returns the bytes of the answer in o->in. */
+static int exchange(struct osbdm *o, size_t len, struct err *err)
+{
+    memset(o->out + len, 0, PACKET - len);
+    int ret = listen(o, err);
+    if (ret == 0)
+        ret = pod_send(&o->pod, o->out, PACKET, err);
+    if (ret < 0)
+        return ret;
+    o->posted = false;
+    int n = pod_fetch(&o->pod, o->pod.timeout_ms, err);
+    if (n < 0)
+        return n;
+    memcpy(o->in, o->wire, (size_t)n);
+    ret = listen(o, err);
+    return ret < 0 ? ret : n;
+}
+
+/* As exchange(), and the answer has at least `want` bytes. -ERR_UNSUPPORTED: the pod says that it failed, or has no such command;
+ * -ERR_PROTOCOL: not an answer to this one. */
 static int packet(struct osbdm *o, size_t len, size_t want, struct err *err)
 {
     uint8_t command = o->out[0];
-    memset(o->out + len, 0, PACKET - len);
-    int ret = pod_post(&o->pod, o->in, PACKET, err);
-    if (ret == 0)
-        ret = pod_send(&o->pod, o->out, PACKET, err);
-    if (ret == 0)
-        ret = pod_fetch(&o->pod, o->pod.timeout_ms, err);
+    int ret = exchange(o, len, err);
     if (ret < 0)
         return ret;
     if (ret >= 2 && o->in[0] <= 2)
@@ -195,9 +220,11 @@ static int get_version(struct osbdm *o, struct err *err)
 /* A pod that still sends an earlier session's answer has said it by then. */
 static int osbdm_identify(struct pod *p, struct err *err)
 {
+    struct osbdm *o = CONTAINER_OF(p, struct osbdm, pod);
     usb_cancel_all(p->usb);
+    o->posted = false;
     int ret = usb_drain(p->usb, p->ep_in, DRAIN_MS, DRAIN_READS, err);
-    return ret < 0 ? ret : get_version(CONTAINER_OF(p, struct osbdm, pod), err);
+    return ret < 0 ? ret : get_version(o, err);
 }
 
 static uint32_t ticks_of(uint32_t hz) { return (uint32_t)(TICK_HZ * BDC_SYNC_CYCLES / hz); }

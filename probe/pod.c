@@ -229,6 +229,7 @@ int pod_send(struct pod *p, uint8_t *data, size_t len, struct err *err)
 }
 
 int pod_post(struct pod *p, uint8_t *buf, size_t len, struct err *err) { return usb_submit(p->usb, SLOT_IN, p->ep_in, buf, len, err); }
+bool pod_ready(struct pod *p) { return usb_ready(p->usb, SLOT_IN); }
 int pod_fetch(struct pod *p, unsigned timeout_ms, struct err *err) { return usb_wait(p->usb, SLOT_IN, timeout_ms, err); }
 
 /* ---- bdc.h ---- */

@@ -45,9 +45,10 @@ void pod_close(struct probe *p);
 int pod_reopen(struct probe *p, struct err *err);
 
 /* pod_send - one transfer out, wholly; pod_post - a read waits on the bus for the answer, at most len bytes (a multiple of the packet);
- * pod_fetch - waits for it: bytes. */
+ * pod_ready - whether one has come already; pod_fetch - waits for it: bytes. */
 int pod_send(struct pod *p, uint8_t *data, size_t len, struct err *err);
 int pod_post(struct pod *p, uint8_t *buf, size_t len, struct err *err);
+bool pod_ready(struct pod *p);
 int pod_fetch(struct pod *p, unsigned timeout_ms, struct err *err);
 
 /* pod_recovered - after a failed transfer: what was under way is cancelled and the pod started anew, so that answers belong to their

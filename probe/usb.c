@@ -279,6 +279,15 @@ int usb_wait(struct usb *u, unsigned slot, unsigned timeout_ms, struct err *err)
     return wait_slot(u, slot, timeout_ms, err);
 }
 
+bool usb_ready(struct usb *u, unsigned slot)
+{
+    if (slot >= USB_SLOTS || !u->slot[slot].busy)
+        return false;
+    if (!u->stuck)
+        handle(u, &u->slot[slot].done, 0); /* a failure shows to whoever waits for it */
+    return u->slot[slot].done;
+}
+
 /* ---- transfers ---- */
 
 static const struct usb_endpoint *endpoint(const struct usb *u, uint8_t address)

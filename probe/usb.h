@@ -82,6 +82,8 @@ int usb_submit(struct usb *u, unsigned slot, uint8_t ep, uint8_t *buf, size_t le
 /* Waits for one; the slot is free afterwards, whatever the result. Returns bytes moved, as usb_bulk(); 0 ms looks only
  * whether it is there. A deadline that passes cancels this transfer, not those behind it. */
 int usb_wait(struct usb *u, unsigned slot, unsigned timeout_ms, struct err *err);
+/* Whether one has completed; waits for nothing and cancels nothing. A slot that is free has not. */
+bool usb_ready(struct usb *u, unsigned slot);
 void usb_cancel_all(struct usb *u); /* returns when every slot is free */
 
 /* usb_drain - reads and drops what an IN endpoint still holds: until nothing comes for quiet_ms, at most `most` reads.

@@ -5,14 +5,22 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 static void row(FILE *out, int dir, const char *name)
 {
     char target[512];
+    struct sockaddr_un a = { .sun_family = 0 };
+    socklen_t size = sizeof a - 1;
     ssize_t n = readlinkat(dir, name, target, sizeof target - 1);
-    if (n >= 0)
-        fprintf(out, "%s %.*s\n", name, (int)n, target);
+    if (n < 0)
+        return;
+    fprintf(out, "%s %.*s", name, (int)n, target);
+    if (getpeername(atoi(name), (struct sockaddr *)&a, &size) == 0 && a.sun_family == AF_UNIX)
+        fprintf(out, " to %s", a.sun_path);
+    fputc('\n', out);
 }
 
 __attribute__((destructor)) static void census(void)

@@ -234,6 +234,13 @@ int usb_wait(struct usb *u, unsigned slot, unsigned timeout_ms, struct err *err)
     return err_set(err, ERR_TIMEOUT, "wait", "endpoint %02x: nothing in time", t->ep);
 }
 
+bool usb_ready(struct usb *u, unsigned slot)
+{
+    if (u->slot[slot].busy)
+        work(u);
+    return u->slot[slot].busy && (u->slot[slot].done || u->slot[slot].error || !plugged[u->place]);
+}
+
 void usb_cancel_all(struct usb *u)
 {
     for (size_t i = 0; i < ALL; i++)
