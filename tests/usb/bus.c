@@ -255,10 +255,10 @@ void bus_submit(struct bus_dev *d, struct urb *u)
     *ep->tail = u;
     ep->tail = &u->next;
     bool asked = !(u->ep & 0x80); /* a posted read asks for nothing yet */
-    bus_time(d->bus, asked);
+    bus_time(d->bus, asked ? d : NULL);
     bus_work(d); /* u may be done, and gone */
     if (asked)
-        d->bus->idle_since_ns = bus_host_ns();
+        d->idle_since_ns = bus_host_ns();
 }
 
 bool bus_pending(const struct bus_dev *d, const struct urb *u)
@@ -375,23 +375,14 @@ static void board_time(struct bus_dev *d, uint64_t idle)
     d->board_cost = cost > d->board_cost ? cost : (7 * d->board_cost + cost) / 8;
 }
 
-static void boards_time(struct bus *b, uint64_t now)
-{
-    uint64_t idle = now - MIN(now, b->idle_since_ns);
-    for (unsigned i = 0; i < b->ndevs; i++)
-        if (b->dev[i].board)
-            board_time(&b->dev[i], idle);
-    b->idle_since_ns = now;
-}
-
-void bus_time(struct bus *b, bool asked)
+void bus_time(struct bus *b, struct bus_dev *asked)
 {
     uint64_t now = bus_host_ns(), passed = now - b->host_ns;
     b->host_ns = now;
     if (b->virtual_time)
         return;
-    if (asked)
-        boards_time(b, now);
+    if (asked && asked->board)
+        board_time(asked, now - MIN(now, MAX(b->idle_since_ns, asked->idle_since_ns)));
     for (unsigned i = 0; i < b->ndevs; i++) {
         struct bus_dev *d = &b->dev[i];
         if (d->plugged && d->type->advance)
@@ -401,7 +392,7 @@ void bus_time(struct bus *b, bool asked)
 
 void bus_tick(struct bus *b)
 {
-    bus_time(b, false);
+    bus_time(b, NULL);
     for (unsigned i = 0; i < b->ndevs; i++) {
         struct bus_dev *d = &b->dev[i];
         if (!d->plugged && d->replug_ns && d->unplugged_at_ns && bus_host_ns() - d->unplugged_at_ns >= d->replug_ns)

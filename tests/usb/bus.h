@@ -89,6 +89,7 @@ struct bus_dev {
     unsigned nitfs;
     uint64_t busy_ns, device_ns, board_ns; /* virtual: done with what it got; how far it is; its board's clock then */
     double board_cost;           /* real: CPU time the model takes for board time */
+    uint64_t idle_since_ns;      /* real: when the last request was done */
     bool running;                /* bus_work() is under way */
     uint8_t *bounce;             /* BUS_MAX_TRANSFER and a packet */
     /* totals */
@@ -101,7 +102,7 @@ struct bus {
     unsigned ndevs;
     bool virtual_time;
     uint64_t now_ns;             /* virtual */
-    uint64_t host_ns, idle_since_ns; /* real: when time last passed; when the last request was done */
+    uint64_t host_ns, idle_since_ns; /* real: when time last passed; when the rig began */
     struct { uint64_t frame; uint32_t used; } frames[BUS_FRAMES];
     /* transport: the device goes away, or comes (called by bus_unplug, bus_plug) */
     void (*gone)(struct bus_dev *d);
@@ -130,8 +131,8 @@ struct bus_ep *bus_endpoint(struct bus_dev *d, uint8_t address); /* NULL: no suc
 void bus_tick(struct bus *b);
 /* Host ns until bus_tick() should be called at the latest; UINT64_MAX: not needed. */
 uint64_t bus_due_ns(struct bus *b);
-/* Time passes: the adapters', and before a request (asked) the boards', which is bounded. */
-void bus_time(struct bus *b, bool asked);
+/* Time passes: the adapters', and before a request that of the board it is for, which is bounded; NULL: no request. */
+void bus_time(struct bus *b, struct bus_dev *asked);
 
 /* Faults (bus_faults.c). */
 int fault_parse(struct fault *f, const char *text, struct err *err);
