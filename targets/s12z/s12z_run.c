@@ -557,8 +557,12 @@ int s12z_poll(struct target *target, uint64_t max_ns, struct target_stop *stop, 
         *stop = t->stop;
         return 1;
     }
-    if (t->state != TARGET_RUNNING)
-        return t->state == TARGET_GONE ? err_set(err, ERR_NO_TARGET, "check power and cable; it is being looked for", "the target is gone") : 0;
+    if (t->state == TARGET_GONE)
+        return err_set(err, ERR_NO_TARGET, "check power and cable; it is being looked for", "the target is gone");
+    if (t->state != TARGET_RUNNING) { /* one found to have been reset is stopped again by the next poll */
+        int looked = t->state == TARGET_HALTED && max_ns ? s12z_read_csr(t, err) : 0;
+        return looked < 0 ? err_prefix(err, looked, "looking whether the board is still there") : 0;
+    }
     int ret = poll_running(t, max_ns, stop, err);
     if (ret < 0 && t->state == TARGET_HALTED) { /* nobody polls a halted target: its program would stand for good, untold */
         t->state = TARGET_GONE;

@@ -133,6 +133,37 @@ static void connection__lost_at_any_time__is_a_state_with_a_sentence(void **stat
         }
 }
 
+static void halted__nobody_asks_anything__its_loss_is_found_by_looking(void **state)
+{
+    static const struct { const char *fault; int code; } rows[] = { { "unplug", ERR_USB }, { "no-power", ERR_NO_TARGET }, { "silent", ERR_NO_TARGET } };
+    (void)state;
+    for (size_t k = 0; k < ARRAY_LEN(rows); k++) {
+        char spec[80];
+        struct target_stop stop;
+        int ret = 0;
+        snprintf(spec, sizeof spec, "s12zvml128,bus=4M,fault=%s@2000000", rows[k].fault);
+        struct board *b = start(spec);
+        assert_int_equal(b->ops->state(b->t), TARGET_HALTED);
+        for (int n = 0; n < 100; n++)
+            assert_int_equal(b->ops->poll(b->t, 0, &stop, &b->err), 0);
+        for (int n = 0; n < 10000 && ret == 0; n++)
+            ret = b->ops->poll(b->t, 2000000, &stop, &b->err);
+        says(b, ret, -rows[k].code, "still there");
+        assert_int_equal(b->ops->state(b->t), TARGET_GONE);
+        board_close(b);
+    }
+}
+
+static void halted__reset_meanwhile__is_stopped_again_and_told(void **state)
+{
+    (void)state;
+    struct board *b = start("s12zvml128");
+    press_reset(b);
+    assert_int_equal(wait_stop(b).reason, STOP_RESET);
+    assert_int_equal(b->ops->state(b->t), TARGET_HALTED);
+    board_close(b);
+}
+
 static void flash__unplugged_in_the_middle__ends_the_download(void **state)
 {
     (void)state;
@@ -217,6 +248,8 @@ int main(void)
         cmocka_unit_test(reset__of_a_running_part__is_told_when_something_of_ours_is_in_it),
         cmocka_unit_test(reset__of_a_halted_part__is_noticed_and_halted_again),
         cmocka_unit_test(connection__lost_at_any_time__is_a_state_with_a_sentence),
+        cmocka_unit_test(halted__nobody_asks_anything__its_loss_is_found_by_looking),
+        cmocka_unit_test(halted__reset_meanwhile__is_stopped_again_and_told),
         cmocka_unit_test(flash__unplugged_in_the_middle__ends_the_download),
         cmocka_unit_test(noise__on_the_wire__ends_every_call_with_a_result_or_a_sentence),
         cmocka_unit_test(fast_clock__on_and_off__same_memory_fewer_ns),
