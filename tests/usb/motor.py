@@ -41,8 +41,7 @@ def right(ok, what):
         sys.exit(what)
 
 
-def trace(program, probe):
-    d, said = profile(program, probe, "--for", "3s")
+def check_trace(d):
     hits, c2 = ({f["name"]: f[k] for f in d["functions"]} for k in ("hits", "c2"))
     rounds = hits["transform"]
     right(rounds > 2, f"{rounds} rounds")
@@ -52,6 +51,11 @@ def trace(program, probe):
         right(n * (hits[name] - 1) <= c2[name] <= n * hits[name], f"{name}: {c2[name]} branches in {hits[name]} calls")
     right(abs(hits["tick"] - hits["count_tick"]) <= 1, "tick and count_tick")
     right(d["coverage"]["lost"] == 0 and d["coverage"]["doubtful"] == 0, f"{d['coverage']}")
+
+
+def trace(program, probe):
+    d, said = profile(program, probe, "--for", "3s")
+    check_trace(d)
     right("this adapter" in said and said.count("this adapter") == 1, "what the adapter lacks is told once")
 
 
@@ -183,4 +187,5 @@ def main():
     what(sys.argv[1], sys.argv[2], *sys.argv[4:])
 
 
-main()
+if __name__ == "__main__":
+    main()
