@@ -19,7 +19,8 @@
 
 /* ---- link: IR commands and SDDR words (sh4_link.c), or a byte stream (sh4_stream.c) ---- */
 
-enum { SH4_LINK_BATCH = 2048, SH4_AGENT_DRAIN = 1100 /* POLLs that end any block under way */ }; /* most scans queued at once */
+/* Most scans queued at once: seven requests of 1024 words. Between two batches an adapter waits for a round trip. */
+enum { SH4_LINK_BATCH = 8192, SH4_AGENT_DRAIN = 1100 /* POLLs that end any block under way */ };
 
 /* How well the wire clock goes (sh4_clock.c). */
 struct sh4_clock {
