@@ -297,9 +297,9 @@ static int run_all(struct sh4_target *t, struct exchange *x, size_t n, uint32_t 
 int sh4_agent_go(struct sh4_target *t, struct sh4_request *go, struct sh4_request *then, size_t n, bool *stopped,
                  struct err *err)
 {
-    enum { MOST = 3 };
+    enum { MOST = SH4_LOAD_REQUESTS + SH4_SOON_REQUESTS };
     struct exchange x[MOST + 1] = { { .req = go } };
-    uint32_t out[512], in[512];
+    uint32_t out[1024], in[1024];
     size_t words = 0;
     assert(n <= MOST);
     *stopped = false;
@@ -327,7 +327,7 @@ int sh4_agent_go(struct sh4_target *t, struct sh4_request *go, struct sh4_reques
     return 1;
 }
 
-int sh4_agent_run(struct sh4_target *t, struct sh4_request *req, size_t n, struct err *err)
+static int run_now(struct sh4_target *t, struct sh4_request *req, size_t n, struct err *err)
 {
     if (!t->layout)
         return err_set(err, ERR_STATE, "halt the target first", "no agent is known on the target");
@@ -355,6 +355,97 @@ int sh4_agent_run(struct sh4_target *t, struct sh4_request *req, size_t n, struc
     free(x);
     free(out);
     free(in);
+    return ret;
+}
+
+/* ---- writes that wait ---- */
+
+static bool is_write(const struct sh4_target *t, const struct sh4_request *r)
+{
+    const struct sh4_agent_layout *a = t->layout;
+    uint32_t from = a ? r->routine + a->ref_call : 0;
+    return a && !r->nin && !r->slack && (from == a->op_poke || from == a->op_write);
+}
+
+/* All of them, or none: they would be out of order. */
+static bool take(struct sh4_target *t, struct sh4_request *req, size_t n)
+{
+    struct sh4_held *h = t->held;
+    size_t words = h->words;
+    for (size_t i = 0; i < n; i++) {
+        words += req[i].nout;
+        if (!is_write(t, &req[i]))
+            return false;
+    }
+    if (h->n + n > SH4_HELD_REQUESTS || words > SH4_HELD_WORDS)
+        return false;
+    for (size_t i = 0; i < n; i++) {
+        struct sh4_request *r = &h->req[h->n++];
+        *r = req[i];
+        r->out = r->nout ? memcpy(h->data + h->words, req[i].out, 4 * r->nout) : NULL;
+        h->words += r->nout;
+        req[i].status = 0;
+    }
+    return true;
+}
+
+static int fault(uint32_t status, const char *what, unsigned width, uint32_t addr, struct err *err);
+
+static int judge_held(const struct sh4_request *held, size_t n, struct err *err)
+{
+    for (size_t i = 0; i < n; i++)
+        if (held[i].status)
+            return fault(held[i].status, "write", 4, held[i].arg[0], err);
+    return 0;
+}
+
+/* What waits, then these. */
+static int run_behind(struct sh4_target *t, struct sh4_request *req, size_t n, struct err *err)
+{
+    struct sh4_held *h = t->held;
+    struct sh4_request all[SH4_HELD_REQUESTS + SH4_SOON_REQUESTS];
+    size_t nheld = h->n, with = n <= SH4_SOON_REQUESTS ? n : 0;
+    memcpy(all, h->req, nheld * sizeof *all);
+    if (with)
+        memcpy(all + nheld, req, with * sizeof *all);
+    h->n = h->words = 0;
+    int ret = run_now(t, all, nheld + with, err);
+    if (ret == 0)
+        ret = judge_held(all, nheld, err);
+    if (ret < 0) { /* what was said to be in the save area may not be */
+        for (size_t i = 0; i < SH4_SAVE_WORDS; i++)
+            t->save_seen[i] = ~t->save[i];
+        return ret;
+    }
+    if (with)
+        memcpy(req, all + nheld, with * sizeof *all);
+    return with == n ? 0 : run_now(t, req, n, err);
+}
+
+int sh4_agent_run(struct sh4_target *t, struct sh4_request *req, size_t n, struct err *err)
+{
+    if (!t->held)
+        return run_now(t, req, n, err);
+    if (take(t, req, n))
+        return 0;
+    return t->held->n ? run_behind(t, req, n, err) : run_now(t, req, n, err);
+}
+
+void sh4_agent_hold(struct sh4_target *t, struct sh4_held *h)
+{
+    h->n = h->words = 0;
+    t->held = h;
+}
+
+int sh4_agent_flush(struct sh4_target *t, struct err *err)
+{
+    return t->held && t->held->n ? run_behind(t, NULL, 0, err) : 0;
+}
+
+int sh4_agent_release(struct sh4_target *t, struct err *err)
+{
+    int ret = sh4_agent_flush(t, err);
+    t->held = NULL;
     return ret;
 }
 

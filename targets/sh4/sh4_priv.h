@@ -144,6 +144,8 @@ struct sh4_written {
     struct sh4_sites *code;  /* what that found */
 };
 
+struct sh4_soon;
+struct sh4_held;
 struct sh4_target {
     struct target base; /* first */
     struct sh4_options opt;
@@ -167,6 +169,8 @@ struct sh4_target {
     uint32_t pteh, tea;
     bool mmu_saved;
     bool loaded;           /* save and trap came in the batch that let the program go: it has stopped again */
+    struct sh4_soon *soon; /* whoever lets the program go knows that it stops again at once; NULL: nobody does */
+    struct sh4_held *held; /* writes that wait for the next request; NULL: none do */
     uint32_t line_addr;    /* code around the pc, so that steps need not fetch it each; 0 none */
     uint8_t line[64];
     uint32_t fp[32];       /* FPR bank 0, bank 1 */
@@ -282,6 +286,31 @@ struct sh4_request {
 /* Runs n requests in as few batches as possible, repeats damaged ones (with a limit). Every request must be
  * harmless to repeat. Returns 0 even if a status is not 0: see there. */
 int sh4_agent_run(struct sh4_target *t, struct sh4_request *req, size_t n, struct err *err);
+/* sh4_agent_hold - until sh4_agent_release(), writes (op_write, op_poke) wait and go in one batch with the next request that is none: each
+ * batch costs a round trip of the adapter. They happen in order; one that fails is told by the request that took it along.
+ * h  the caller's, anything in it; until sh4_agent_release()
+ * sh4_agent_release - what still waits is done. Returns 0 or its failure; then nobody knows what of it was done, and the save area is
+ * written anew as a whole. Fine without sh4_agent_hold(). */
+enum { SH4_HELD_REQUESTS = 48, SH4_HELD_WORDS = 256 };
+struct sh4_held {
+    size_t n, words;
+    struct sh4_request req[SH4_HELD_REQUESTS];
+    uint32_t data[SH4_HELD_WORDS];
+};
+void sh4_agent_hold(struct sh4_target *t, struct sh4_held *h);
+int sh4_agent_release(struct sh4_target *t, struct err *err);
+int sh4_agent_flush(struct sh4_target *t, struct err *err); /* the same, and more may wait */
+
+/* What sh4_leave() asks for in the batch that lets the program go, besides the registers, if it stops again within `slack` scans.
+ * done: it has, and every request was answered; t->loaded is set, too. */
+enum { SH4_SOON_REQUESTS = 4 };
+struct sh4_soon {
+    struct sh4_request req[SH4_SOON_REQUESTS];
+    size_t n;
+    uint32_t slack;
+    bool done;
+};
+
 /* op_go in one batch with requests for when it stops again at once (a step): *stopped tells whether they were
  * answered. 1: the program was let go; 0: not known (the request was damaged, or its answer). */
 int sh4_agent_go(struct sh4_target *t, struct sh4_request *go, struct sh4_request *then, size_t n, bool *stopped,

@@ -126,14 +126,24 @@ static int go(struct sh4_target *t, uint32_t lo, uint32_t hi, uint32_t step_pc, 
 {
     struct sh4_request req = { .routine = t->layout->op_go - (uint32_t)t->layout->ref_call,
                                .arg = { lo, hi, step_pc }, .slack = 2 };
-    struct sh4_request then[SH4_LOAD_REQUESTS];
+    struct sh4_request then[SH4_LOAD_REQUESTS + SH4_SOON_REQUESTS];
     struct err own = { .code = ERR_OK };
-    bool soon = t->layout == &sh4_agent_ase && lo >= hi && (step_pc || t->displaced) && !t->trace_vbr;
+    struct sh4_soon *more = t->layout == &sh4_agent_ase ? t->soon : NULL;
+    bool soon = more || (t->layout == &sh4_agent_ase && lo >= hi && (step_pc || t->displaced) && !t->trace_vbr);
     uint32_t save[SH4_SAVE_WORDS], trap[3];
+    int ret = sh4_agent_flush(t, err);
+    if (ret < 0)
+        return ret;
     memcpy(save, t->save, sizeof save);
     memcpy(trap, t->trap, sizeof trap);
     sh4_regs_requests(t, then);
-    int ret = sh4_agent_go(t, &req, then, soon ? SH4_LOAD_REQUESTS : 0, &t->loaded, err);
+    if (more) {
+        req.slack = more->slack;
+        memcpy(then + SH4_LOAD_REQUESTS, more->req, more->n * sizeof *then);
+    }
+    ret = sh4_agent_go(t, &req, then, soon ? SH4_LOAD_REQUESTS + (more ? more->n : 0) : 0, &t->loaded, err);
+    if (more)
+        more->done = t->loaded;
     if (!t->loaded) { /* what came in is not to be trusted */
         memcpy(t->save, save, sizeof save);
         memcpy(t->trap, trap, sizeof trap);

@@ -1,14 +1,19 @@
-/* 32-bit DR scans, or an SH-4's memory, through an adapter, for bench_probe.py to count what they cost. In the rig.
- *   bench_probe scans PROBE HZ N PER_BATCH      bench_probe read|write PROBE HZ KILOBYTES */
+/* 32-bit DR scans, an SH-4's memory, or a debug session as far as a certain step, through an adapter, for bench_probe.py to count what
+ * they cost. In the rig.
+ *   bench_probe scans PROBE HZ N PER_BATCH      bench_probe read|write PROBE HZ KILOBYTES
+ *   bench_probe session PROBE HZ N STAGE        every stage up to this one; the last of them N times */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "probe/base/bytes.h"
+#include "probe/base/util.h"
 #include "probe/probe.h"
+#include "profiler/symbols.h"
 #include "targets/sh4/sh4.h"
 
-enum { MOST_SCANS = 16384, MOST_KB = 256, ADDR = 0x8C020000 };
+enum { MOST_SCANS = 16384, MOST_KB = 256, ADDR = 0x8C020000, WAIT_NS = 1000000, SLICE_NS = 2000000, REG_PC = 16, EVENTS = 1 << 16 };
+#define TUTORIAL SOURCE_DIR "/docs/examples/profexam/profexam.elf"
 
 /* SDDR gives each word back with the next scan. */
 static int scans(struct probe *p, size_t n, size_t batch, struct err *err)
@@ -53,6 +58,129 @@ static int memory(struct probe *p, bool write, size_t kilobytes, struct err *err
     return ret;
 }
 
+/* ---- a session, stage by stage, as the program has it ---- */
+
+struct session {
+    struct probe *p;
+    struct target *t;
+    struct symbols *sym;
+};
+
+static int until_halted(struct target *t, struct err *err)
+{
+    struct target_stop stop;
+    int ret = 0;
+    while (ret == 0 && t->ops->state(t) == TARGET_RUNNING)
+        ret = t->ops->poll(t, WAIT_NS, &stop, err);
+    return MIN(ret, 0);
+}
+
+static int attach(struct session *s, struct err *err)
+{
+    const struct sh4_options opt = { .allow_private = true };
+    int ret = sh4_open(s->p, &opt, &s->t, err);
+    return ret < 0 ? ret : s->t->ops->attach(s->t, err);
+}
+
+static int reset(struct session *s, struct err *err)
+{
+    int ret = s->t->ops->reset(s->t, RESET_HALT, err);
+    return ret < 0 ? ret : until_halted(s->t, err);
+}
+
+static int load(struct session *s, struct err *err)
+{
+    uint8_t pc[4];
+    int ret = symbols_open(TUTORIAL, &s->sym, err);
+    const struct image *im = ret == 0 ? symbols_image(s->sym) : NULL;
+    for (size_t i = 0; ret == 0 && i < im->nsections; i++)
+        if (im->sections[i].data)
+            ret = s->t->ops->write_mem(s->t, im->sections[i].addr, 0, im->sections[i].data, im->sections[i].size, err);
+    if (ret < 0)
+        return ret;
+    put_le32(pc, (uint32_t)im->entry);
+    ret = s->t->ops->write_reg(s->t, REG_PC, pc, err);
+    return ret < 0 ? ret : s->t->ops->set_image(s->t, im, err);
+}
+
+static int verify(struct session *s, struct err *err)
+{
+    static uint8_t got[1 << 20];
+    const struct image *im = symbols_image(s->sym);
+    int ret = 0;
+    for (size_t i = 0; ret == 0 && i < im->nsections; i++)
+        if (im->sections[i].data && im->sections[i].size <= sizeof got)
+            ret = s->t->ops->read_mem(s->t, im->sections[i].addr, 0, got, im->sections[i].size, err);
+    return ret;
+}
+
+static int step(struct session *s, struct err *err)
+{
+    const struct resume how = { .kind = RESUME_STEP };
+    int ret = s->t->ops->resume(s->t, &how, err);
+    return ret < 0 ? ret : until_halted(s->t, err);
+}
+
+/* From the start to main(). */
+static int breakpoint(struct session *s, struct err *err)
+{
+    const struct image *im = symbols_image(s->sym);
+    uint64_t at = 0;
+    struct resume how = { .kind = RESUME_CONTINUE, .set_pc = true, .pc = im->entry };
+    int ret = im->lookup(im, "main", &at) ? s->t->ops->insert_bp(s->t, BP_SOFT, at, 2, err) : err_set(err, ERR_NOT_FOUND, "", "no main()");
+    if (ret == 0)
+        ret = s->t->ops->resume(s->t, &how, err);
+    if (ret == 0)
+        ret = until_halted(s->t, err);
+    return ret < 0 ? ret : s->t->ops->remove_bp(s->t, BP_SOFT, at, 2, err);
+}
+
+static int arm(struct session *s, struct err *err)
+{
+    const struct trace_config tc = { .image = symbols_image(s->sym), .counter = { 0x23, 0x04 } };
+    return s->t->ops->trace->arm(s->t, &tc, err);
+}
+
+static int go(struct session *s, struct err *err)
+{
+    const struct resume how = { .kind = RESUME_CONTINUE };
+    return s->t->ops->resume(s->t, &how, err);
+}
+
+static int drain(struct session *s, struct err *err)
+{
+    static struct event ev[EVENTS];
+    struct target_stop stop;
+    int n = s->t->ops->trace->poll(s->t, ev, EVENTS, SLICE_NS, err);
+    if (n < 0)
+        return n;
+    printf("%d events\n", n);
+    n = s->t->ops->poll(s->t, 0, &stop, err);
+    return MIN(n, 0);
+}
+
+static int session(struct probe *p, const char *last, size_t n, struct err *err)
+{
+    static const struct { const char *name; int (*run)(struct session *s, struct err *err); } stages[] = {
+        { "attach", attach }, { "reset", reset }, { "load", load }, { "verify", verify }, { "step", step }, { "breakpoint", breakpoint },
+        { "arm", arm }, { "go", go }, { "drain", drain },
+    };
+    struct session s = { .p = p };
+    int ret = 0;
+    bool done = strcmp(last, "open") == 0;
+    for (size_t i = 0; ret == 0 && i < ARRAY_LEN(stages) && !done; i++) {
+        done = strcmp(last, stages[i].name) == 0;
+        for (size_t k = 0; ret == 0 && k < (done ? n : 1); k++)
+            ret = stages[i].run(&s, err);
+    }
+    if (ret == 0 && !done)
+        ret = err_set(err, ERR_USAGE, "", "no stage \"%s\"", last);
+    if (s.t)
+        s.t->ops->close(s.t);
+    symbols_close(s.sym);
+    return ret;
+}
+
 int main(int argc, char **argv)
 {
     const struct probe_config cfg = { .speed_hz = argc > 3 ? (uint32_t)strtoul(argv[3], NULL, 10) : 0 };
@@ -60,13 +188,14 @@ int main(int argc, char **argv)
     struct probe *p;
     struct err err = { .code = ERR_OK };
     if (argc < 5) {
-        fprintf(stderr, "usage: bench_probe scans PROBE HZ N PER_BATCH | bench_probe read|write PROBE HZ KILOBYTES\n");
+        fprintf(stderr, "usage: bench_probe scans PROBE HZ N PER_BATCH | read|write PROBE HZ KILOBYTES | session PROBE HZ N STAGE\n");
         return 2;
     }
     int ret = probe_open(argv[2], &cfg, &p, &err);
     if (ret == 0) {
-        ret = strcmp(argv[1], "scans") == 0 ? scans(p, n, argc > 5 ? strtoul(argv[5], NULL, 10) : n, &err)
-                                            : memory(p, argv[1][0] == 'w', n, &err);
+        ret = strcmp(argv[1], "scans") == 0               ? scans(p, n, argc > 5 ? strtoul(argv[5], NULL, 10) : n, &err)
+              : strcmp(argv[1], "session") == 0 && argc > 5 ? session(p, argv[5], n, &err)
+                                                            : memory(p, argv[1][0] == 'w', n, &err);
         probe_close(p);
     }
     if (ret < 0)

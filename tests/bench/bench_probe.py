@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """What DR scans and memory cost through adapters: USB transfers, bytes and time, beside OpenOCD's on the same model of the adapter.
 
-usage: bench_probe.py BUILD_DIR [--hz TCK] [MODEL...]      default: every row below, 10 MHz
+usage: bench_probe.py BUILD_DIR [--hz TCK] [--sessions] [MODEL...]      default: every row below, 10 MHz
+--sessions: what the steps of a debug session cost instead, each adapter in a column.
 
 Time is virtual: transfers cost frames of 1 ms (full speed) or 125 us, clocks cost TCK; hosts cost nothing. Costs are differences of two
 runs, so opening is not in them. OpenOCD scans one at a time (drscan) and from an SVF file, which is how it queues many.
@@ -13,9 +14,12 @@ import sys
 import tempfile
 
 HZ = int(sys.argv[sys.argv.index("--hz") + 1]) if "--hz" in sys.argv else 10_000_000
-MODELS = [a for a in sys.argv[2:] if a != "--hz" and not a.isdigit()]
+MODELS = [a for a in sys.argv[2:] if not a.startswith("--") and not a.isdigit()]
 FEW, MANY, MANY_SINGLE = 200, 8200, 1200
 FEW_KB, MANY_KB = 16, 240
+# of a session: stage, the one before it, how often (0: once, against the stage before)
+STAGES = [("attach", "open", 0), ("reset", "attach", 0), ("load", "reset", 0), ("verify", "load", 0), ("step", "", 20), ("breakpoint", "", 10),
+          ("arm", "breakpoint", 0), ("drain", "", 40)]
 # name, model and options, our probe, OpenOCD's configuration
 ROWS = [
     ("CMSIS-DAP v2, 512 bytes", "cmsis-dap", "cmsis-dap", ["adapter driver cmsis-dap", "cmsis_dap_backend usb_bulk"]),
@@ -69,9 +73,36 @@ def row(way, unit, c):
           f" {100 * tck / HZ / seconds if seconds > 0 else 0:6.1f} %")
 
 
+def stage_cost(rig, bench, model, probe, stage, before, many):
+    def command(name, n):
+        return [bench, "session", probe, str(HZ), str(n), name]
+    if many:
+        a, b = run(rig, model, command(stage, many // 2)), run(rig, model, command(stage, many))
+        return [(y - x) / (many - many // 2) for x, y in zip(a, b)]
+    a, b = run(rig, model, command(before, 1)), run(rig, model, command(stage, 1))
+    return [y - x for x, y in zip(a, b)]
+
+
+def sessions(rig, bench):
+    rows = [r for r in ROWS if not MODELS or r[1] in MODELS]
+    print(f"TCK {HZ // 1000000} MHz; transfers and ms of each stage of a session with the tutorial's program")
+    for name, model, probe, _ in rows:
+        print(name)
+        for stage, before, many in STAGES:
+            try:
+                seconds, transfers, size, tck = stage_cost(rig, bench, model, probe, stage, before, many)
+                print(f"  {stage:<12} {transfers:8.1f} transfers {1e3 * seconds:9.2f} ms {size:10.0f} bytes {tck:10.0f} clocks,"
+                      f" {1e3 * tck / HZ:.2f} ms of TCK")
+            except (RuntimeError, OSError, subprocess.TimeoutExpired) as e:
+                print(f"  {stage:<12} {e}")
+            sys.stdout.flush()
+
+
 def main():
     build = os.path.abspath(sys.argv[1])
     rig, bench = os.path.join(build, "tests/usb/usb_rig"), os.path.join(build, "tests/bench/bench_probe")
+    if "--sessions" in sys.argv:
+        return sessions(rig, bench)
     print(f"TCK {HZ // 1000000} MHz; per 32-bit DR scan, or KB of an SH-4's memory            transfers     bytes    clocks  of TCK")
     for name, model, probe, setup in ROWS:
         if MODELS and model not in MODELS:

@@ -115,67 +115,118 @@ static bool sum_records(const uint32_t *words, uint32_t n, uint32_t d[2], uint32
     return true;
 }
 
+/* One way to run the loop. */
+struct run {
+    uint32_t rounds;
+    bool cached, traced, records; /* records: what it left in the ring is wanted */
+};
+
+/* What is asked for in the batch that starts the loop, besides the registers: it is back before that ends. */
+struct back {
+    uint32_t counter[2], wptr, ring[4 * ROUNDS + SH4_TRACE_LONG_WORDS];
+};
+
+static struct sh4_request read_of(const struct sh4_target *t, uint32_t addr, uint32_t *in, size_t n)
+{
+    const struct sh4_agent_layout *a = t->layout;
+    return (struct sh4_request){ .routine = a->op_read - (uint32_t)a->ref_call, .arg = { addr, a->ld4 - (uint32_t)a->ref_read, (uint32_t)n },
+                                 .in = in, .nin = n };
+}
+
+static void ask_for(struct sh4_trace *tr, const struct run *r, struct back *b, struct sh4_soon *soon)
+{
+    enum { SHORT = 16, UNCACHED = 96 };
+    uint32_t *slack = &tr->slack[r->cached][r->traced];
+    if (*slack == 0)
+        *slack = r->traced && !r->cached ? UNCACHED : SHORT;
+    *soon = (struct sh4_soon){ .n = 2, .slack = *slack };
+    soon->req[0] = read_of(tr->t, SH4_PMCTR1L, &b->counter[0], 1);
+    soon->req[1] = read_of(tr->t, SH4_PMCTR2L, &b->counter[1], 1);
+    if (!r->records)
+        return;
+    soon->req[soon->n++] = read_of(tr->t, tr->plan.base + sh4_trace_blob.save + 4 * SH4_TRACE_S_WPTR, &b->wptr, 1);
+    soon->req[soon->n++] = read_of(tr->t, tr->plan.ring, b->ring, ARRAY_LEN(b->ring));
+}
+
+/* It was longer under way than was waited for: more patience next time. */
+static int fetch_later(struct sh4_trace *tr, const struct run *r, struct sh4_soon *soon, struct err *err)
+{
+    enum { MOST = 256 };
+    uint32_t *slack = &tr->slack[r->cached][r->traced];
+    if (r->rounds <= ROUNDS)
+        *slack = MIN(2 * *slack, (uint32_t)MOST);
+    int ret = wait_back(tr->t, err);
+    if (ret == 0)
+        ret = sh4_regs_load(tr->t, err);
+    return ret < 0 ? ret : sh4_agent_run(tr->t, soon->req, soon->n, err);
+}
+
+/* The counters stand still while the kernel has the CPU: as the last run left them. */
+static int counters_now(struct sh4_trace *tr, struct err *err)
+{
+    struct sh4_request req[2] = { read_of(tr->t, SH4_PMCTR1L, &tr->loop_counter[0], 1), read_of(tr->t, SH4_PMCTR2L, &tr->loop_counter[1], 1) };
+    int ret = tr->loop_ran ? 0 : sh4_agent_run(tr->t, req, ARRAY_LEN(req), err);
+    tr->loop_ran = tr->loop_ran || ret == 0;
+    return ret;
+}
+
 /* The loop once. raw: how far the counters went, agent included. */
-static int run_loop(struct sh4_trace *tr, uint32_t rounds, uint32_t raw[2], struct err *err)
+static int run_loop(struct sh4_trace *tr, const struct run *r, struct back *b, uint32_t raw[2], struct err *err)
 {
     struct sh4_target *t = tr->t;
-    uint32_t last[2];
+    struct sh4_soon soon;
     int ret = reset_ring(tr, err);
-    for (unsigned i = 0; ret == 0 && i < 2; i++)
-        ret = sh4_agent_peek(t, i ? SH4_PMCTR2L : SH4_PMCTR1L, 4, &last[i], err);
     if (ret == 0)
-        ret = sh4_trace_put(tr, sh4_trace_blob.save + 4 * SH4_TRACE_S_LAST1, last, 2, err);
+        ret = counters_now(tr, err);
+    if (ret == 0)
+        ret = sh4_trace_put(tr, sh4_trace_blob.save + 4 * SH4_TRACE_S_LAST1, tr->loop_counter, 2, err);
     t->pc = tr->plan.base + sh4_trace_blob.calib;
     t->sr = CALIB_SR;
     t->own_spc = false;
-    t->save[SH4_SAVE_BANK0 + 4] = rounds;
+    t->save[SH4_SAVE_BANK0 + 4] = r->rounds;
+    ask_for(tr, r, b, &soon);
+    t->soon = r->rounds <= ROUNDS ? &soon : NULL;
     if (ret == 0)
         ret = sh4_leave(t, 0, 0, 0, err);
+    t->soon = NULL;
     if (ret == 0)
-        ret = wait_back(t, err);
-    if (ret == 0)
-        ret = sh4_regs_load(t, err);
+        ret = soon.done ? sh4_regs_load(t, err) : fetch_later(tr, r, &soon, err);
     if (ret < 0)
         return ret;
     t->state = TARGET_HALTED;
     const uint32_t *r8 = t->save + SH4_SAVE_R8;
     raw[0] = r8[3] - r8[1];
     raw[1] = r8[4] - r8[2];
+    memcpy(tr->loop_counter, b->counter, sizeof b->counter);
     return 0;
 }
 
-/* One run with traps: d what the records say, first the deltas of the first of them. */
-static int run_traced(struct sh4_trace *tr, uint32_t rounds, uint32_t raw[2], uint32_t d[2], uint32_t first[2], struct err *err)
+/* What the records of a run say: d, and in first the deltas of the first of them. */
+static int take_records(const struct sh4_trace *tr, const struct back *b, uint32_t d[2], uint32_t first[2], struct err *err)
 {
-    struct sh4_target *t = tr->t;
-    uint32_t words[4 * ROUNDS * 2], n = 0;
-    int ret = run_loop(tr, rounds, raw, err);
-    if (ret < 0)
-        return ret;
-    ret = sh4_trace_get(tr, sh4_trace_blob.save + 4 * SH4_TRACE_S_WPTR, &n, 1, err);
-    n = (n - tr->plan.ring) / 4;
-    if (ret == 0 && (n < 4 || n > ARRAY_LEN(words)))
+    uint32_t n = (b->wptr - tr->plan.ring) / 4;
+    if (n < 4 || n > ARRAY_LEN(b->ring))
         return err_set(err, ERR_PROTOCOL, "reset the target", "calibration left %u words of trace", n);
-    if (ret == 0)
-        ret = sh4_agent_read(t, tr->plan.ring, 4, words, n, err);
-    if (ret == 0 && !sum_records(words, n, d, first))
+    if (!sum_records(b->ring, n, d, first))
         return err_set(err, ERR_PROTOCOL, "reset the target", "calibration left a trace that makes no sense");
-    return ret;
+    return 0;
 }
 
 /* By untraced, traced as recorded, traced as it was; then by half and full length. */
 enum { PLAIN, RECORDED, WHOLE, NRUNS };
 
-static int measure(struct sh4_trace *tr, uint32_t d[NRUNS][2][2], uint32_t first[2], struct err *err)
+static int measure(struct sh4_trace *tr, bool cached, uint32_t d[NRUNS][2][2], uint32_t first[2], struct err *err)
 {
+    struct back b;
     int ret = 0;
     for (int traced = 0; ret == 0 && traced < 2; traced++) {
         ret = patch_loop(tr, traced, err);
         /* Once to warm the caches, then half and full length. */
         for (int i = 0; ret == 0 && i < 3; i++) {
-            uint32_t rounds = i == 2 ? ROUNDS : ROUNDS / 2;
-            ret = traced ? run_traced(tr, rounds, d[WHOLE][i == 2], d[RECORDED][i == 2], first, err)
-                         : run_loop(tr, rounds, d[PLAIN][i == 2], err);
+            const struct run r = { .rounds = i == 2 ? ROUNDS : ROUNDS / 2, .cached = cached, .traced = traced, .records = traced && i > 0 };
+            ret = run_loop(tr, &r, &b, d[traced ? WHOLE : PLAIN][i == 2], err);
+            if (ret == 0 && r.records)
+                ret = take_records(tr, &b, d[RECORDED][i == 2], first, err);
         }
     }
     return ret;
@@ -197,14 +248,16 @@ int sh4_trace_set_ccr(struct sh4_target *t, uint32_t value, struct err *err)
 }
 
 /* A stop in stepped code: the loop's return is one, and the agent keeps the time as pending. */
-static int measure_step(struct sh4_trace *tr, const uint32_t plain[2][2], int32_t cost[2], struct err *err)
+static int measure_step(struct sh4_trace *tr, bool cached, const uint32_t plain[2][2], int32_t cost[2], struct err *err)
 {
+    struct back b;
     uint32_t raw[2], pend[2][2] = { { 0 } };
     int ret = patch_loop(tr, false, err);
     for (int i = 0; ret == 0 && i < 3; i++) {
+        const struct run r = { .rounds = i == 2 ? ROUNDS : ROUNDS / 2, .cached = cached, .traced = true };
         ret = sh4_trace_step_loop(tr, true, err);
         if (ret == 0)
-            ret = run_loop(tr, i == 2 ? ROUNDS : ROUNDS / 2, raw, err);
+            ret = run_loop(tr, &r, &b, raw, err);
         if (ret == 0)
             ret = sh4_trace_get(tr, sh4_trace_blob.cold + 4 * SH4_TRACE_C_PEND1, pend[i == 2], 2, err);
     }
@@ -220,12 +273,16 @@ static int measure_step(struct sh4_trace *tr, const uint32_t plain[2][2], int32_
 static int measure_clock(struct sh4_trace *tr, struct err *err)
 {
     enum { SHORT = 1 << 10, LONG = 1 << 17 };
+    struct back b;
     uint32_t raw[2][2];
     uint64_t ns[2] = { 0 };
     int ret = patch_loop(tr, false, err);
+    if (ret == 0)
+        ret = sh4_agent_flush(tr->t, err);
     for (int i = 0; ret == 0 && i < 2; i++) {
+        const struct run r = { .rounds = i ? LONG : SHORT };
         uint64_t before = sh4_link_now(&tr->t->link);
-        ret = run_loop(tr, i ? LONG : SHORT, raw[i], err);
+        ret = run_loop(tr, &r, &b, raw[i], err);
         ns[i] = sh4_link_now(&tr->t->link) - before;
     }
     if (ret == 0 && ns[1] > ns[0])
@@ -240,8 +297,9 @@ static int measure_time(struct sh4_trace *tr, bool cached, struct err *err)
     const uint16_t time[2] = { ELAPSED, tr->cfg.counter[1] };
     uint32_t d[NRUNS][2][2] = { 0 }, first[2], kept[2] = { t->save[SH4_SAVE_PMCR1], t->save[SH4_SAVE_PMCR2] };
     int ret = t->base.ops->counters_arm(&t->base, time, err);
+    tr->loop_ran = false;
     if (ret == 0)
-        ret = measure(tr, d, first, err);
+        ret = measure(tr, cached, d, first, err);
     if (ret == 0 && tr->cycles_per_ns == 0)
         ret = measure_clock(tr, err);
     tr->full16[cached] = 16 * extra(d[WHOLE], d[PLAIN], 0) / ROUNDS;
@@ -255,7 +313,8 @@ static int calibrate(struct sh4_trace *tr, bool cached, struct err *err)
 {
     uint32_t d[NRUNS][2][2] = { 0 }, first[2] = { 0 };
     static const int lead[2] = { LEAD_INSNS, LEAD_CYCLES };
-    int ret = measure(tr, d, first, err);
+    tr->loop_ran = false;
+    int ret = measure(tr, cached, d, first, err);
     for (int n = 0; ret == 0 && n < 2; n++) {
         uint16_t code = tr->cfg.counter[n];
         int32_t start = (int32_t)first[n] - (code == 0x13 ? lead[0] : code == ELAPSED ? lead[1] : 0);
@@ -263,7 +322,7 @@ static int calibrate(struct sh4_trace *tr, bool cached, struct err *err)
         tr->first[cached][n] = code && start > 0 ? start : 0;
     }
     if (ret == 0 && tr->plan.rom.bytes)
-        ret = measure_step(tr, d[PLAIN], tr->step_cost[cached], err);
+        ret = measure_step(tr, cached, d[PLAIN], tr->step_cost[cached], err);
     if (tr->elapsed >= 0)
         tr->full16[cached] = 16 * extra(d[WHOLE], d[PLAIN], tr->elapsed) / ROUNDS;
     return ret == 0 && tr->elapsed < 0 && tr->cfg.counter[0] ? measure_time(tr, cached, err) : ret;
@@ -295,17 +354,28 @@ static int calibrate_both(struct sh4_trace *tr, struct err *err)
     return ret < 0 || back == 0 ? ret : err_set(err, own.code, own.hint, "%s", own.what);
 }
 
+static int in_its_place(struct sh4_trace *tr, struct err *err)
+{
+    struct sh4_held held;
+    struct err own = { .code = ERR_OK };
+    int ret = write_tables(tr, err);
+    sh4_agent_hold(tr->t, &held);
+    if (ret == 0)
+        ret = use_tables(tr, true, err);
+    if (ret == 0)
+        ret = calibrate_both(tr, err);
+    if (sh4_agent_release(tr->t, &own) < 0 && ret == 0)
+        ret = err_set(err, own.code, own.hint, "%s", own.what);
+    return ret;
+}
+
 int sh4_trace_calibrate(struct sh4_trace *tr, struct err *err)
 {
     struct err own = { .code = ERR_OK };
     int ret = sh4_trace_keep(tr, err);
     if (ret < 0)
         return err_prefix(err, ret, "trace calibration");
-    ret = write_tables(tr, err);
-    if (ret == 0)
-        ret = use_tables(tr, true, err);
-    if (ret == 0)
-        ret = calibrate_both(tr, err);
+    ret = in_its_place(tr, err);
     if (use_tables(tr, false, &own) < 0 && ret == 0)
         ret = err_set(err, own.code, own.hint, "%s", own.what);
     if (sh4_trace_put_back(tr, &own) < 0 && ret == 0)

@@ -36,6 +36,9 @@ struct sh4_trace {
     uint32_t stepped;            /* site being stepped over by the user, | 1; 0 none */
     bool larger;                 /* the RAM below SH4_TRACE_RAM_TOP was chosen */
     uint32_t kept[SH4_TRACE_KEPT_WORDS]; /* the program while calibration runs in its place */
+    uint32_t loop_counter[2];    /* of it: the counters as its loop left them, if loop_ran */
+    bool loop_ran;
+    uint32_t slack[2][2];        /* of it: scans until the loop is back, by caches, then traced or not; 0 not known yet */
     bool evidence;               /* SR.BL at entry was taken for clear because the program runs that way */
 
     struct event *queue;         /* TRACE_QUEUE_MOST, a ring */
