@@ -204,6 +204,10 @@ struct target_ops {
     int (*read_mem)(struct target *t, uint64_t addr, unsigned width, uint8_t *buf, size_t len, struct err *err);
     int (*write_mem)(struct target *t, uint64_t addr, unsigned width, const uint8_t *buf, size_t len, struct err *err);
 
+    /* Whether halted memory holds exactly these bytes, found out on the board where reading them would take the wire long: 1 it does, 0 it does
+     * not, or that cannot be told (read it). By a hash of 32 bits or better, in which one changed word always shows. NULL: read. */
+    int (*same_mem)(struct target *t, uint64_t addr, const uint8_t *buf, size_t len, struct err *err);
+
     /* Flash, NULL where the part has none: GDB's vFlashErase, vFlashWrite, vFlashDone. Target halted. erase: whole blocks of the
      * memory map. write: any pieces, in erased blocks. done: writes what is buffered and verifies; after a failure of any of the
      * three the state is as after done, and what was not written reads as erased or old (err says from which address on).

@@ -142,6 +142,12 @@ static int load_flash(struct target *t, const struct image *im, struct loading *
     return t->ops->flash_done(t, err);
 }
 
+/* 1: the board holds this; 0: it may not, reading will tell. */
+static int holds(struct target *t, uint64_t addr, const uint8_t *data, size_t n, struct err *err)
+{
+    return t->ops->same_mem ? t->ops->same_mem(t, addr, data, n, err) : 0;
+}
+
 /* Written and read back, block by block. */
 static int load_section(struct target *t, const struct image_section *s, struct loading *l, struct err *err)
 {
@@ -152,10 +158,13 @@ static int load_section(struct target *t, const struct image_section *s, struct 
         if (ret == 0)
             ret = t->ops->write_mem(t, s->addr + at, 0, s->data + at, n, err);
         if (ret >= 0)
+            ret = holds(t, s->addr + at, s->data + at, n, err);
+        bool same = ret > 0;
+        if (ret == 0)
             ret = t->ops->read_mem(t, s->addr + at, 0, back, n, err);
         if (ret < 0)
             return err_prefix(err, ret, s->name);
-        for (size_t i = 0; i < n; i++)
+        for (size_t i = 0; !same && i < n; i++)
             if (back[i] != s->data[at + i])
                 return err_set(err, ERR_FAULT, "is there RAM at this address on this board? check the link address",
                                "%s: 0x%08llx reads back %02x after writing %02x", s->name,
@@ -223,11 +232,14 @@ static int compare_block(struct target *t, const struct image_section *s, uint64
                          struct difference *d, struct err *err)
 {
     uint8_t have[BLOCK];
-    int ret = t->ops->read_mem(t, s->addr + at, 0, have, n, err);
+    int ret = holds(t, s->addr + at, s->data + at, n, err);
+    bool same = ret > 0;
+    if (ret == 0)
+        ret = t->ops->read_mem(t, s->addr + at, 0, have, n, err);
     if (ret < 0)
         return ret;
     d->looked += n;
-    for (size_t i = 0; i < n; i++) {
+    for (size_t i = 0; !same && i < n; i++) {
         if (have[i] == s->data[at + i])
             continue;
         if (d->bytes++ == 0) {

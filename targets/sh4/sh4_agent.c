@@ -140,7 +140,7 @@ static int collect_late(struct sh4_target *t, struct exchange *x, uint32_t **in,
         return err_set(err, ERR_NOMEM, "close other programs", "agent request: no memory");
     memcpy(more, *in + x->at, n * sizeof *more);
     while (*v == INCOMPLETE && n < limit) {
-        size_t part = MIN((size_t)16, limit - n);
+        size_t part = MIN(MAX((size_t)16, n - x->total), limit - n); /* twice as long each time: every look is a round trip */
         int ret = sh4_link_words(&t->link, NULL, more + n, part, err);
         if (ret < 0) {
             free(more);

@@ -174,6 +174,27 @@ int sh4_mem_write_raw(struct sh4_target *t, uint32_t addr, unsigned width, const
     return ret;
 }
 
+/* Patches of ours are a difference, too: then the caller reads, and does not see them. */
+int sh4_same_mem(struct target *target, uint64_t addr, const uint8_t *buf, size_t len, struct err *err)
+{
+    struct sh4_target *t = sh4_of(target);
+    uint32_t at = (uint32_t)addr;
+    bool same = false;
+    if (t->state != TARGET_HALTED || !t->layout || len == 0 || (addr | len) % 4 || addr > 0xFFFFFFFFu - len || is_io(at) || is_array(at) ||
+        is_io(at + (uint32_t)len - 1) || is_array(at + (uint32_t)len - 1))
+        return 0;
+    uint32_t *words = malloc(len);
+    if (!words)
+        return 0;
+    for (size_t i = 0; i < len / 4; i++)
+        words[i] = get32(buf + 4 * i, t->base.big_endian);
+    int ret = keep_mmu(t, at, err);
+    if (ret == 0)
+        ret = sh4_agent_same(t, at, words, len / 4, &same, err);
+    free(words);
+    return ret < 0 ? ret : same;
+}
+
 uint32_t sh4_canonical32(uint32_t addr) { return addr < 0xE0000000u ? addr & 0x1FFFFFFFu : addr; }
 
 /* ---- what the debugger sees ---- */

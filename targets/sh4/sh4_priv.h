@@ -341,6 +341,13 @@ size_t sh4_agent_coherent(struct sh4_target *t, uint32_t addr, size_t len, struc
 /* Puts code and data (words, at most SH4_OVERLAY_WORDS) into the agent's overlay area. *addr: where. */
 int sh4_agent_overlay(struct sh4_target *t, const uint32_t *words, size_t n, uint32_t *addr, struct err *err);
 enum { SH4_OVERLAY_WORDS = 24 };
+/* ---- loops on the board, in the overlay area (sh4_search.c); the target must be halted in the agent ---- */
+/* Whether n words from addr on are these, by a hash of 32 bits for every 16384 of them; the access is the CPU's, addr a multiple of 4. A
+ * fault is a difference. *same is untouched on failure. */
+int sh4_agent_same(struct sh4_target *t, uint32_t addr, const uint32_t *words, size_t n, bool *same, struct err *err);
+/* The first of `places` words, 32 bytes apart from addr on, that holds value: 1 with *found, 0 without. -ERR_FAULT: not readable. */
+int sh4_agent_find(struct sh4_target *t, uint32_t addr, uint32_t places, uint32_t value, uint32_t *found, struct err *err);
+
 /* A write through P2 goes past the O-cache: a dirty line of the same memory would undo it later, so it goes out first. */
 int sh4_agent_before_write(struct sh4_target *t, uint32_t addr, size_t len, struct err *err);
 /* Writes back and drops the O-cache over a range and invalidates the whole I-cache: after loading code. */
@@ -420,6 +427,7 @@ extern const struct monitor_command sh4_monitor[];
 uint32_t sh4_canonical32(uint32_t addr);
 
 /* ---- memory without patch hiding (sh4_mem.c) ---- */
+int sh4_same_mem(struct target *target, uint64_t addr, const uint8_t *buf, size_t len, struct err *err); /* target_ops.same_mem */
 int sh4_mem_read_raw(struct sh4_target *t, uint32_t addr, unsigned width, uint8_t *buf, size_t len,
                      struct err *err);
 int sh4_mem_write_raw(struct sh4_target *t, uint32_t addr, unsigned width, const uint8_t *buf, size_t len,

@@ -884,7 +884,7 @@ static const struct target_ops table = {
     .name = "sh7750", .gdb_arch = "sh4", .regs = sh4_target_regs, .nregs = SH4_NREGS, .pc_reg = SH4_REG_PC,
     .sp_reg = SH4_REG_SP, .bp_size = 2, .canonical = op_canonical, .attach = op_attach, .detach = op_detach,
     .state = op_state, .halt = op_halt, .resume = op_resume, .poll = op_poll, .reset = op_reset,
-    .read_reg = sh4_read_reg, .write_reg = sh4_write_reg, .read_mem = sh4_read_mem, .write_mem = sh4_write_mem,
+    .read_reg = sh4_read_reg, .write_reg = sh4_write_reg, .read_mem = sh4_read_mem, .write_mem = sh4_write_mem, .same_mem = sh4_same_mem,
     .sample_pc = sh4_sample_pc,
     .insert_bp = sh4_insert_bp, .remove_bp = sh4_remove_bp, .memory_map = op_memory_map,
     .monitor = sh4_monitor, .events = sh4_events, .default_events = { 0x23, 0x08 },

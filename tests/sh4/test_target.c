@@ -467,6 +467,115 @@ static void memory__registers__are_accessed_in_their_own_width(void **state)
     board_close(b);
 }
 
+/* ---- work the board does itself ---- */
+
+static void same__memory_as_written__any_word_that_differs_shows(void **state)
+{
+    enum { BYTES = 20000 };
+    static const char *const specs[] = { "sh7750", "sh7750,be" };
+    static uint8_t data[BYTES];
+    uint32_t seed = 77;
+    (void)state;
+    for (size_t i = 0; i < BYTES; i++)
+        data[i] = (uint8_t)((seed = seed * 1664525u + 1013904223u) >> 24);
+    for (size_t k = 0; k < ARRAY_LEN(specs); k++) {
+        struct board *b = board_start(specs[k], COUNT_LOOP);
+        MUST(b, b->t->ops->write_mem(b->t, DATA, 0, data, BYTES, &b->err));
+        assert_int_equal(b->t->ops->same_mem(b->t, DATA, data, BYTES, &b->err), 1);
+        assert_int_equal(b->t->ops->same_mem(b->t, DATA | 0x20000000, data + 4, 4, &b->err), 0);
+        for (size_t at = 0; at < BYTES; at += 1997) {
+            data[at] ^= 0x10;
+            assert_int_equal(b->t->ops->same_mem(b->t, DATA, data, BYTES, &b->err), 0);
+            data[at] ^= 0x10;
+        }
+        assert_int_equal(b->t->ops->same_mem(b->t, DATA, data, 3, &b->err), 0);      /* read those */
+        assert_int_equal(b->t->ops->same_mem(b->t, 0xFF000024, data, 4, &b->err), 0); /* registers are never looked at so */
+        assert_int_equal(b->t->ops->same_mem(b->t, DATA, data, BYTES, &b->err), 1);
+        board_close(b);
+    }
+}
+
+static void same__breakpoint_inside__is_a_difference_that_reading_hides(void **state)
+{
+    (void)state;
+    struct board *b = board_start("sh7750", COUNT_LOOP);
+    uint8_t code[64];
+    size_t n = b->prog.len & ~(size_t)3;
+    MUST(b, b->t->ops->read_mem(b->t, CODE, 0, code, n, &b->err));
+    assert_int_equal(b->t->ops->same_mem(b->t, CODE, code, n, &b->err), 1);
+    MUST(b, b->t->ops->insert_bp(b->t, BP_SOFT, label(b, "l"), 2, &b->err));
+    step(b); /* now it is in memory */
+    assert_int_equal(b->t->ops->same_mem(b->t, CODE, code, n, &b->err), 0);
+    board_close(b);
+}
+
+static void find__word_every_32_bytes__first_one_or_none(void **state)
+{
+    (void)state;
+    struct board *b = board_start("sh7750", COUNT_LOOP);
+    struct sh4_target *p = (struct sh4_target *)b->t;
+    uint32_t at = 1;
+    for (uint32_t i = 0; i < 4096; i += 4)
+        set32at(b, DATA + i, i);
+    set32at(b, DATA + 100, 0xABCD1234); /* at none of the places */
+    assert_int_equal(sh4_agent_find(p, DATA, 128, 0xABCD1234, &at, &b->err), 0);
+    set32at(b, DATA + 96, 0xABCD1234);
+    set32at(b, DATA + 4064, 0xABCD1234);
+    assert_int_equal(sh4_agent_find(p, DATA, 128, 0xABCD1234, &at, &b->err), 1);
+    assert_int_equal(at, DATA + 96);
+    assert_int_equal(sh4_agent_find(p, DATA + 128, 124, 0xABCD1234, &at, &b->err), 1);
+    assert_int_equal(at, DATA + 4064);
+    assert_int_equal(sh4_agent_find(p, DATA + 128, 123, 0xABCD1234, &at, &b->err), 0);
+    board_close(b);
+}
+
+/* ---- writes that wait for what comes behind them ---- */
+
+static void hold__writes_and_pokes__are_there_for_the_next_read_in_order(void **state)
+{
+    (void)state;
+    struct board *b = board_start("sh7750", COUNT_LOOP);
+    struct sh4_target *p = (struct sh4_target *)b->t;
+    struct sh4_held held;
+    uint32_t v[3] = { 0 }, block[2] = { 0x11111111, 0x22222222 };
+    sh4_agent_hold(p, &held);
+    uint64_t scans = p->link.scans;
+    MUST(b, sh4_agent_write(p, DATA, 4, block, 2, &b->err));
+    block[0] = block[1] = 0; /* its own again */
+    MUST(b, sh4_agent_poke(p, DATA + 4, 4, 0x33333333, &b->err));
+    MUST(b, sh4_agent_poke(p, DATA + 8, 4, 0x44444444, &b->err));
+    assert_int_equal(p->link.scans, scans);
+    MUST(b, sh4_agent_read(p, DATA, 4, v, 3, &b->err));
+    assert_int_equal(v[0], 0x11111111);
+    assert_int_equal(v[1], 0x33333333);
+    assert_int_equal(v[2], 0x44444444);
+    for (uint32_t i = 0; i < 100; i++) /* more than there is room for */
+        MUST(b, sh4_agent_poke(p, DATA + 64 + 4 * i, 4, i, &b->err));
+    MUST(b, sh4_agent_release(p, &b->err));
+    for (uint32_t i = 0; i < 100; i++)
+        assert_int_equal(get32at(b, DATA + 64 + 4 * i), i);
+    MUST(b, sh4_agent_release(p, &b->err));
+    board_close(b);
+}
+
+static void hold__write_that_faults__is_told_by_what_takes_it_along(void **state)
+{
+    (void)state;
+    struct board *b = board_start("sh7750", COUNT_LOOP);
+    struct sh4_target *p = (struct sh4_target *)b->t;
+    struct sh4_held held;
+    uint32_t v, pc = get_reg(b, R_PC);
+    sh4_agent_hold(p, &held);
+    MUST(b, sh4_agent_poke(p, DATA + 1, 4, 7, &b->err));
+    assert_int_equal(sh4_agent_peek(p, DATA, 4, &v, &b->err), -ERR_FAULT);
+    assert_non_null(strstr(b->err.what, "8c020001"));
+    MUST(b, sh4_agent_release(p, &b->err));
+    set_reg(b, R_PC, pc);
+    step(b); /* the registers are written as a whole */
+    assert_int_equal(get_reg(b, R_PC), pc + 2);
+    board_close(b);
+}
+
 static void memory__refused_by_the_target__is_a_fault_and_the_agent_lives(void **state)
 {
     (void)state;
@@ -1146,6 +1255,11 @@ int main(void)
         cmocka_unit_test(memory__written_through_either_alias_over_a_dirty_line__is_what_the_program_reads),
         cmocka_unit_test(softbreak__set_at_one_alias__met_at_the_other),
         cmocka_unit_test(memory__registers__are_accessed_in_their_own_width),
+        cmocka_unit_test(same__memory_as_written__any_word_that_differs_shows),
+        cmocka_unit_test(same__breakpoint_inside__is_a_difference_that_reading_hides),
+        cmocka_unit_test(find__word_every_32_bytes__first_one_or_none),
+        cmocka_unit_test(hold__writes_and_pokes__are_there_for_the_next_read_in_order),
+        cmocka_unit_test(hold__write_that_faults__is_told_by_what_takes_it_along),
         cmocka_unit_test(memory__refused_by_the_target__is_a_fault_and_the_agent_lives),
         cmocka_unit_test(memory__of_a_running_target__is_read_and_the_program_ends_the_same),
         cmocka_unit_test(memory__of_a_running_target_full_of_exceptions__is_read_and_it_ends_the_same),

@@ -131,8 +131,7 @@ int sh4_trace_clean_leftovers(struct sh4_target *t, bool search, struct err *err
 {
     uint32_t lo = t->opt.agent_ram & ~31u, vbr = t->prog_vbr;
     enum { STEP = 32, SPAN = 16384 };
-    uint32_t words[SPAN / 4];
-    uint32_t span = MIN((uint32_t)SPAN, t->opt.agent_ram_bytes);
+    uint32_t end = lo + MIN((uint32_t)SPAN, t->opt.agent_ram_bytes), at;
     if (vbr >> 30 == 2 && (vbr & 31) == 0) { /* most likely the session's VBR itself */
         uint32_t magic = 0;
         if (sh4_agent_peek(t, vbr, 4, &magic, NULL) == 0 && magic == SH4_TRACE_MAGIC)
@@ -142,10 +141,11 @@ int sh4_trace_clean_leftovers(struct sh4_target *t, bool search, struct err *err
         int ret = clean_by_note(t, note_in(t, t->opt.agent_ram, t->opt.agent_ram_bytes), err);
         return ret ? ret : clean_by_note(t, LARGER_NOTE, err);
     }
-    int ret = sh4_agent_read(t, lo, 4, words, span / 4, err);
-    for (uint32_t off = 0; ret == 0 && off < span; off += STEP)
-        if (words[off / 4] == SH4_TRACE_MAGIC)
-            ret = undo_at(t, lo + off, err);
+    int ret = 0;
+    while (ret == 0 && lo < end && (ret = sh4_agent_find(t, lo, (end - lo + STEP - 1) / STEP, SH4_TRACE_MAGIC, &at, err)) > 0) {
+        ret = undo_at(t, at, err);
+        lo = at + STEP;
+    }
     return ret;
 }
 

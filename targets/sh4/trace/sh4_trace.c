@@ -545,7 +545,11 @@ static int compare_image(struct sh4_target *t, const struct image *im, struct er
         const struct image_section *s = &im->sections[i];
         for (uint64_t off = 0; s->code && s->data && off < s->size; off += sizeof buf) {
             size_t n = (size_t)MIN((uint64_t)sizeof buf, s->size - off);
-            int ret = t->base.ops->read_mem(&t->base, s->addr + off, 0, buf, n, err);
+            int ret = sh4_same_mem(&t->base, s->addr + off, s->data + off, n, err);
+            if (ret > 0)
+                continue;
+            if (ret == 0)
+                ret = t->base.ops->read_mem(&t->base, s->addr + off, 0, buf, n, err);
             if (ret < 0)
                 return err_prefix(err, ret, "comparing the program with the board's memory");
             if (memcmp(buf, s->data + off, n) == 0)
@@ -674,7 +678,8 @@ static int make_plan(struct sh4_trace *tr, struct err *err)
 static int write_agent(struct sh4_trace *tr, struct err *err)
 {
     size_t n = tr->plan.image_len / 4;
-    uint32_t *words = malloc(2 * n * sizeof *words), *back = words + n;
+    uint32_t *words = malloc(n * sizeof *words);
+    bool kept = false;
     if (!words)
         return err_set(err, ERR_NOMEM, "", "trace agent");
     for (size_t i = 0; i < n; i++)
@@ -683,8 +688,8 @@ static int write_agent(struct sh4_trace *tr, struct err *err)
     if (ret == 0)
         ret = sh4_agent_sync_caches(tr->t, tr->plan.base, tr->plan.image_len, err);
     if (ret == 0)
-        ret = sh4_agent_read(tr->t, tr->plan.base | 0xA0000000, 4, back, n, err);
-    if (ret == 0 && memcmp(words, back, n * sizeof *words) != 0)
+        ret = sh4_agent_same(tr->t, tr->plan.base | 0xA0000000, words, n, &kept, err);
+    if (ret == 0 && !kept)
         ret = err_set(err, ERR_FAULT, "give the agent an address range that is RAM",
                       "trace: memory at 0x%08x does not keep what is written", tr->plan.base);
     free(words);
@@ -714,28 +719,37 @@ static int enable_interrupt(struct sh4_trace *tr, struct err *err)
     return ret < 0 ? ret : sh4_agent_poke(tr->t, SH4_IPRC, 2, (tr->iprc & 0xFFF0) | INTERRUPT_PRIORITY, err);
 }
 
-/* Sites in memory that does not take the patch are ROM. */
+static int patch_missing(struct sh4_trace *tr, size_t i, struct err *err)
+{
+    struct sh4_trace_patch *p = &tr->plan.patch[i];
+    struct sh4_site *s = (struct sh4_site *)(uintptr_t)sh4_sites_at(&tr->sites, p->addr);
+    tr->mark[i] = (struct sh4_trace_mark){ .dead = true };
+    if (!s)
+        return err_set(err, ERR_USAGE, "use a hardware breakpoint, or a place in RAM",
+                       "0x%08x is in ROM: no start or stop point can be there", p->addr);
+    s->why = SH4_UNTRACED_ROM;
+    return 0;
+}
+
+/* Sites in memory that does not take the patch are ROM. All are asked for in one go: one at a time would be a round trip each. */
 static int check_patches(struct sh4_trace *tr, struct err *err)
 {
-    for (size_t i = 0; i < tr->plan.npatches; i++) {
-        struct sh4_trace_patch *p = &tr->plan.patch[i];
-        struct sh4_site *s = (struct sh4_site *)(uintptr_t)sh4_sites_at(&tr->sites, p->addr);
-        uint32_t now_there;
-        if (!tr->mark[i].in_memory)
-            continue;
-        int ret = sh4_agent_peek(tr->t, p->addr, 2, &now_there, err);
-        if (ret < 0)
-            return ret;
-        if ((now_there & 0xFFFF) == SH4_TRACE_TRAP)
-            continue;
-        tr->mark[i] = (struct sh4_trace_mark){ .dead = true };
-        if (s)
-            s->why = SH4_UNTRACED_ROM;
-        else
-            return err_set(err, ERR_USAGE, "use a hardware breakpoint, or a place in RAM",
-                           "0x%08x is in ROM: no start or stop point can be there", p->addr);
-    }
-    return 0;
+    const struct sh4_agent_layout *a = tr->t->layout;
+    size_t n = tr->plan.npatches;
+    struct sh4_request *req = calloc(n ? n : 1, sizeof *req);
+    uint32_t *there = calloc(n ? n : 1, sizeof *there);
+    int ret = req && there ? 0 : err_set(err, ERR_NOMEM, "", "patches");
+    for (size_t i = 0; ret == 0 && i < n; i++)
+        req[i] = (struct sh4_request){ .routine = a->op_read - (uint32_t)a->ref_call,
+                                       .arg = { tr->plan.patch[i].addr, a->ld2 - (uint32_t)a->ref_read, 1 }, .in = &there[i], .nin = 1 };
+    if (ret == 0)
+        ret = sh4_agent_run(tr->t, req, n, err);
+    for (size_t i = 0; ret == 0 && i < n; i++)
+        if (tr->mark[i].in_memory && (req[i].status || (there[i] & 0xFFFF) != SH4_TRACE_TRAP))
+            ret = patch_missing(tr, i, err);
+    free(there);
+    free(req);
+    return ret;
 }
 
 static void set_hooks(struct sh4_trace *tr, bool on)
