@@ -1120,7 +1120,7 @@ class Gdb(GdbFolder):
         self.assertGreaterEqual(hits(document)["GetNewNode"], 1003)
 
     def test_gdb_that_is_killed_at_a_breakpoint_leaves_the_profile_going(self):
-        p, address = self.bridge(["--start", "main+8", "--json"], PROFEXAM)
+        p, address = self.bridge(MISSION + ["--passes", "3", "--json"], PROFEXAM)
         gdb = subprocess.Popen(["gdb-multiarch", "-q", "-nx", "-ex", "target remote " + address, "-ex", "break InsertNode", "-ex", "continue",
                                 "-ex", "echo here\\n", os.path.join(PROFEXAM, "profexam.elf")], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                                stderr=subprocess.STDOUT, text=True)
@@ -1129,16 +1129,20 @@ class Gdb(GdbFolder):
                 break
         gdb.kill()
         gdb.communicate()
-        time.sleep(2)
-        document = json.loads(self.end(p))
+        out, err = p.communicate(timeout=TIMEOUT)
+        self.assertEqual(p.returncode, 0, err)
+        document = json.loads(out)
         check_identities(self, document)
-        self.assertGreater(hits(document)["GetNewNode"], 2000)  # the breakpoint was met at the first
+        counts = hits(document)
+        self.assertEqual({n: counts[n] for n in PASS_HITS}, {n: 3 * h for n, h in PASS_HITS.items()})
 
     def test_ctrl_c_leaves_no_patch_and_a_program_that_runs(self):
         elf = os.path.join(PROFEXAM, "profexam.elf")
         p, address = self.bridge(["--start", "main+8", "--json"], PROFEXAM)
         text = self.gdb(address, elf, [
-            "break InsertNode if Passes >= 1", "continue", "monitor profile status", f"shell kill -INT {p.pid}", "shell sleep 3",
+            "break InsertNode if Passes >= 1", "continue", "monitor profile status",
+            f"shell kill -INT {p.pid}",
+            "python import time", "python", "while 'not profiling' not in gdb.execute('monitor profile status', to_string=True): time.sleep(0.05)", "end",
             "monitor profile status", "compare-sections -r", "delete", "break Initialise", "continue", "continue",
             "print Passes >= 2", "delete", "detach"])
         self.assertRegex(text, r"profiling: \d+ events, 0 lost")
@@ -1218,20 +1222,28 @@ class Recovery(GdbFolder):
             paths[n["id"]] = paths.get(n["parent"], ()) + (names[n["function"]]["name"],)
         return set(paths.values())
 
-    def gdb_through_a_loss(self, bridge, address, elf, before, after):
-        """GDB does `before`, which ends with a continue, until the board is back; then `after`, if need be interrupted."""
+    def gdb_through_a_loss(self, bridge, address, elf, before, after, interrupt):
+        """GDB does `before`, which ends with a continue, until the board is back; then `after`. interrupt: its program has run on, so GDB
+        has to halt it."""
         script = self.write("commands.gdb", "\n".join(["set confirm off", "set pagination off", "target remote " + address] + before +
                                                       ["echo stopped\\n"] + after) + "\n")
         gdb = subprocess.Popen(["gdb-multiarch", "-q", "-nx", "-batch", "-x", script, elf], stdin=subprocess.DEVNULL,
                                stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
-        self.addCleanup(gdb.wait)
-        self.addCleanup(gdb.kill)
+        for f in (gdb.stdout.close, gdb.wait, gdb.kill):
+            self.addCleanup(f)
         back = self.wait_for(bridge, "the board is back")
-        try:
-            text, _ = gdb.communicate(timeout=2)
-        except subprocess.TimeoutExpired:
+        text = ""
+        for line in gdb.stdout:
+            text += line
+            if "The target is back." in line:
+                break
+        if interrupt:
+            time.sleep(1)  # while it prints, GDB takes it for the end of its script
             gdb.send_signal(signal.SIGINT)
-            text, _ = gdb.communicate(timeout=TIMEOUT)
+        late = threading.Timer(TIMEOUT, gdb.kill)
+        late.start()
+        text += gdb.stdout.read()
+        late.cancel()
         self.assertIn("The connection to the target is lost", text)
         self.assertIn("The target is back.", text)
         self.assertIn("stopped", text)
@@ -1242,7 +1254,7 @@ class Recovery(GdbFolder):
         with self.subTest("unplugged: the program has run on"):
             p, address = self.start_bridge("unplug@600ms+300ms", ["--no-profile", "--load"])
             text, back = self.gdb_through_a_loss(p, address, elf, ["break *main", "continue", "continue"],
-                                                 ["print Passes > 20", "tbreak InsertNode", "continue", "bt", "detach"])
+                                                 ["print Passes > 20", "tbreak InsertNode", "continue", "bt", "detach"], True)
             self.assertIn("its program untouched", back)
             self.assertIn("SIGINT", text)
             self.assertIn("$1 = 1", text)
@@ -1251,7 +1263,7 @@ class Recovery(GdbFolder):
         with self.subTest("power lost: a stop at the entry, breakpoints are set again"):
             p, address = self.start_bridge("no-power@600ms+300ms", ["--no-profile", "--load"])
             text, back = self.gdb_through_a_loss(p, address, elf, ["break *main", "continue", "continue"],
-                                                 ["info symbol $pc", "continue", "print Passes", "delete", "detach"])
+                                                 ["info symbol $pc", "continue", "print Passes", "delete", "detach"], False)
             self.assertIn("loaded again, halted", back)
             self.assertIn("SIGTRAP", text)
             self.assertIn("entry in section", text)
@@ -1266,7 +1278,8 @@ class Recovery(GdbFolder):
                 p, address = self.start_bridge(fault, ["--start", "main+8", "--json"])
                 text, back = self.gdb_through_a_loss(p, address, elf, ["continue"],
                                                      ["tbreak InsertNode", "continue", "bt", "tbreak Initialise", "continue",
-                                                      "tbreak InsertNode", "continue", "monitor profile status", "detach"])
+                                                      "tbreak InsertNode", "continue", "monitor profile status", "detach"],
+                                                     fault.startswith("unplug"))
                 self.assertIn(how, back)
                 self.assertRegex(text, r"#1 .* in BuildList \(\)")
                 self.assertRegex(text, r"profiling: \d+ events, 0 lost")
