@@ -21,15 +21,15 @@ int link_power(struct probe *p, unsigned *mv, struct err *err);
  * -ERR_UNSUPPORTED if the adapter has no such pin; -ERR_NO_TARGET if the pin stays low. */
 int link_reset(struct probe *p, struct err *err);
 
+/* link_still_hint - what to look at where TDO stays at this level. Static text. */
+const char *link_still_hint(bool level);
+
+enum { LINK_MAX_PATTERN = 16384 };
 /* link_check - whether a JTAG chain passes bits unharmed at the present clock: all devices in BYPASS, a pattern through them
  * bits   of the pattern, at most LINK_MAX_PATTERN; a few thousand find a clock that is clearly too fast
  * taps   out: devices on the chain; may be NULL. 0 means that TDI leads straight to TDO.
  * Ends in BYPASS and Run-Test/Idle. -ERR_NO_TARGET: TDO stands still, or TDI does; -ERR_PROTOCOL: bits came back changed; -ERR_UNSUPPORTED: not JTAG.
  * Source: IEEE 1149.1: an instruction of all ones is BYPASS, one bit per device, which captures 0. */
-/* link_still_hint - what to look at where TDO stays at this level. Static text. */
-const char *link_still_hint(bool level);
-
-enum { LINK_MAX_PATTERN = 16384 };
 int link_check(struct probe *p, uint32_t bits, unsigned *taps, struct err *err);
 
 /* link_hz_text - a clock for people: "4500 kHz", "457 Hz". Returns buf. */
