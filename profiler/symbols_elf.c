@@ -125,7 +125,7 @@ static int read_sections(struct symbols *s, const char *path, size_t count, stru
         int ret = check_section(s, path, name, &sh, err);
         if (ret < 0)
             return ret;
-        if (sh.sh_flags & SHF_ALLOC && sh.sh_size)
+        if (sh.sh_type != SHT_NULL && sh.sh_flags & SHF_ALLOC && sh.sh_size)
             add_section(s, name, &sh);
     }
     return 0;
