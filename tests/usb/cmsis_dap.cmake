@@ -1,5 +1,5 @@
 # CMSIS-DAP probes, bulk (v2) and HID (v1).
-pp_test(test_model_cmsis_dap SOURCES test_model_cmsis_dap.c model_cmsis_dap.c model_cmsis_dap_fw.c LIBS sh4_model probe)
+pp_test(test_model_cmsis_dap SOURCES test_model_cmsis_dap.c LIBS usb_models)
 foreach(M "bulk;usb_bulk;cmsis-dap" "bulk64;usb_bulk;cmsis-dap,packet=64,count=1" "hid;hid;cmsis-dap,v1" "edbg;hid;cmsis-dap,v1,report=512,vid=03eb,pid=2141"
           "class0;usb_bulk;cmsis-dap,class0,swo")
   list(POP_FRONT M NAME BACKEND MODEL)

@@ -7,7 +7,7 @@ foreach(CHIP ft232h:0x6014 ft2232h:0x6010 ft4232h:0x6011)
 endforeach()
 pp_usb_judge(judge_openocd_ft2232h_b ft2232h,on=B openocd "adapter driver ftdi | ftdi vid_pid 0x0403 0x6010 | ftdi channel 1 | ftdi layout_init 0x0018 0x001b")
 pp_usb_judge(judge_urjtag_ft2232h ft2232h urjtag FT2232 vid=0x0403 pid=0x6010)
-pp_test(test_ftdi_mpsse SOURCES test_ftdi_mpsse.c model_ftdi_mpsse.c LIBS probe)
+pp_test(test_ftdi_mpsse SOURCES test_ftdi_mpsse.c LIBS usb_models)
 # The whole program: chips, channels, layouts.
 pp_tutorial_test(ft2232h ftdi:ntrst=4,nreset=5 ft2232h,ntrst=4,nreset=5)
 pp_tutorial_test(ft232h ftdi ft232h)

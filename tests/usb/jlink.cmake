@@ -1,5 +1,5 @@
 # J-Link: the driver in one process; OpenOCD on the model; the tutorial.
-pp_test(test_jlink SOURCES test_jlink.c usb_in_process.c model_jlink.c model_jlink_fw.c LIBS probe)
+pp_test(test_jlink SOURCES test_jlink.c usb_in_process.c LIBS usb_models)
 foreach(M "high;jlink" "full;jlink,full,pid=1061" "old;jlink,pid=0101,hw=8,no-zlp,pieces" "jtag2;jlink,pid=0105,hw=4,old")
   list(POP_FRONT M NAME MODEL)
   pp_openocd_test(openocd_jlink_${NAME} RIG ${MODEL} ADAPTER "adapter driver jlink")
@@ -16,6 +16,6 @@ endforeach()
 pp_usb_test(usb_faults_jlink RIG --control jlink-faults.sock --board sim:sh7750 jlink,mem=2000 COMMAND test_usb_jtag jlink,timeout=150
             sweep unplug stall timeout short hang)
 pp_replug_test(jlink jlink jlink)
-pp_fuzz(fuzz_jlink SOURCES fuzz_jlink.c usb_in_process.c model_jlink.c model_jlink_fw.c LIBS probe)
+pp_fuzz(fuzz_jlink SOURCES fuzz_jlink.c usb_in_process.c LIBS usb_models)
 pp_usb_judge(judge_openocd_jlink jlink openocd "adapter driver jlink")
 pp_usb_judge(judge_urjtag_jlink jlink,pid=0101,hw=5,full urjtag jlink)

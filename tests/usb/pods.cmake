@@ -1,6 +1,6 @@
 # BDM pods: models by themselves.
-pp_test(test_model_usbdm SOURCES test_model_usbdm.c model_usbdm.c model_usbdm_fw.c model_bkgd.c LIBS s12z_model probe)
-pp_test(test_model_osbdm SOURCES test_model_osbdm.c model_osbdm.c model_bkgd.c LIBS s12z_model probe)
+pp_test(test_model_usbdm SOURCES test_model_usbdm.c LIBS usb_models)
+pp_test(test_model_osbdm SOURCES test_model_osbdm.c LIBS usb_models)
 # Drivers against them, and with faults at every transfer. Only USBDM's answers are numbered; OSBDM's that are said twice are too many. No pod's
 # have a check sum.
 pp_usb_program(test_usb_bdc SOURCES test_usb_bdc.c LIBS probe)
@@ -45,3 +45,4 @@ pp_pod_says(usbdm_no_power "the target has no power" ",fault=no-power" usbdm)
 pp_pod_says(usbdm_bkgd_low "BKGD is stuck low" ",fault=bkgd-low" usbdm)
 pp_pod_says(osbdm_silent "nothing answers a SYNC" ",fault=silent" osbdm)
 pp_pod_says(usbdm_no_ack "sees no ACK pulses" "" usbdm,bad-ack)
+pp_fuzz(fuzz_pods SOURCES fuzz_pods.c usb_in_process.c LIBS usb_models)

@@ -1,0 +1,177 @@
+/* The SH-4 driver on a wire that answers anything: words of the agent over JTAG, with private commands or without, or bytes of it over a serial
+ * line. It may fail, but not hang, or write beyond a buffer. The first byte of the input picks the wire, the rest is what comes back;
+ * behind its end TDO is high, and the line is silent. */
+#include <stdint.h>
+#include <string.h>
+
+#include "probe/base/util.h"
+#include "probe/probe.h"
+#include "targets/sh4/sh4.h"
+
+struct wire {
+    struct probe probe;
+    const uint8_t *at, *end;
+    uint64_t ns;
+};
+
+static struct wire *wire_of(struct probe *p) { return CONTAINER_OF(p, struct wire, probe); }
+
+static size_t take(struct wire *w, uint8_t *buf, size_t n)
+{
+    n = MIN(n, (size_t)(w->end - w->at));
+    memcpy(buf, w->at, n);
+    w->at += n;
+    return n;
+}
+
+static uint64_t now_ns(struct probe *p) { return wire_of(p)->ns; }
+
+static int wait_ns(struct probe *p, uint64_t ns, struct err *err)
+{
+    (void)err;
+    wire_of(p)->ns += ns;
+    return 0;
+}
+
+/* ---- JTAG ---- */
+
+static int execute(struct probe *p, const struct jtag_op *ops, size_t n, struct err *err)
+{
+    struct wire *w = wire_of(p);
+    (void)err;
+    for (size_t i = 0; i < n; i++) {
+        size_t bytes = (ops[i].bits + 7) / 8;
+        w->ns += 100 * (ops[i].bits + ops[i].idle_clocks + 5);
+        if (!ops[i].tdo)
+            continue;
+        memset(ops[i].tdo, 0xFF, bytes);
+        take(w, ops[i].tdo, bytes);
+        if (ops[i].bits % 8)
+            ops[i].tdo[bytes - 1] &= (uint8_t)((1u << ops[i].bits % 8) - 1);
+    }
+    return 0;
+}
+
+static int set_pins(struct probe *p, unsigned mask, unsigned value, struct err *err)
+{
+    (void)p, (void)mask, (void)value, (void)err;
+    return 0;
+}
+
+static int get_pins(struct probe *p, unsigned *value, unsigned *known, struct err *err)
+{
+    (void)p, (void)err;
+    *value = *known = JTAG_PIN_VTREF | JTAG_PIN_NRESET;
+    return 0;
+}
+
+static int set_clock(struct probe *p, uint32_t hz, uint32_t *got_hz, struct err *err)
+{
+    (void)p, (void)err;
+    if (got_hz)
+        *got_hz = hz;
+    return 0;
+}
+
+static size_t batch_bits(struct probe *p)
+{
+    (void)p;
+    return 4096;
+}
+
+static unsigned ir_bits(struct probe *p)
+{
+    (void)p;
+    return 16;
+}
+
+static void stats(struct probe *p, uint64_t *clocks, uint64_t *transfers, uint64_t *bytes)
+{
+    uint64_t *const out[] = { clocks, transfers, bytes };
+    for (size_t i = 0; i < ARRAY_LEN(out); i++)
+        if (out[i])
+            *out[i] = wire_of(p)->ns;
+}
+
+/* ---- serial line ---- */
+
+static unsigned traits(struct probe *p)
+{
+    (void)p;
+    return 0;
+}
+
+/* Up to seven bytes at a time; then nothing until the deadline. */
+static int read_bytes(struct probe *p, uint8_t *buf, size_t cap, uint64_t max_ns, struct err *err)
+{
+    struct wire *w = wire_of(p);
+    (void)err;
+    size_t n = take(w, buf, MIN(cap, 7));
+    w->ns += n ? n * 10000 : max_ns + 1000;
+    return (int)n;
+}
+
+static int write_bytes(struct probe *p, const uint8_t *buf, size_t len, uint64_t max_ns, struct err *err)
+{
+    (void)buf, (void)max_ns, (void)err;
+    wire_of(p)->ns += len * 10000;
+    return 0;
+}
+
+static int flush(struct probe *p, struct err *err)
+{
+    (void)p, (void)err;
+    return 0;
+}
+
+static int set_baud(struct probe *p, uint32_t baud, uint32_t *got, struct err *err)
+{
+    return set_clock(p, baud, got, err);
+}
+
+/* ---- what a debugger would do ---- */
+
+static void session(struct target *t)
+{
+    uint8_t buf[64] = { 0 }, reg[8] = { 0 };
+    struct target_stop stop;
+    struct counter_values counters;
+    if (t->ops->attach(t, NULL) < 0)
+        return;
+    t->ops->halt(t, NULL);
+    t->ops->poll(t, 10000000, &stop, NULL);
+    t->ops->read_reg(t, 0, reg, NULL);
+    t->ops->write_reg(t, t->ops->pc_reg, reg, NULL);
+    t->ops->read_mem(t, 0x8C010001, 0, buf, sizeof buf, NULL);
+    t->ops->write_mem(t, 0x8C010002, 0, buf, 7, NULL);
+    t->ops->insert_bp(t, BP_SOFT, 0x8C010000, t->ops->bp_size, NULL);
+    t->ops->resume(t, &(struct resume){ .kind = RESUME_STEP }, NULL);
+    t->ops->poll(t, 10000000, &stop, NULL);
+    t->ops->resume(t, &(struct resume){ .kind = RESUME_CONTINUE }, NULL);
+    t->ops->counters_read(t, &counters, NULL);
+    t->ops->poll(t, 10000000, &stop, NULL);
+    t->ops->reset(t, RESET_HALT, NULL);
+    t->ops->detach(t, NULL);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    static const struct jtag_ops jtag = { .execute = execute, .set_pins = set_pins, .get_pins = get_pins, .set_clock = set_clock, .wait = wait_ns,
+                                          .now_ns = now_ns, .batch_bits = batch_bits, .stats = stats };
+    static const struct stream_ops stream = { .traits = traits, .read = read_bytes, .write = write_bytes, .flush = flush, .set_baud = set_baud,
+                                              .now_ns = now_ns, .stats = stats };
+    struct jtag_ops chained = jtag;
+    chained.ir_bits = ir_bits;
+    const struct probe_driver drivers[] = { { .name = "alone", .jtag = &jtag }, { .name = "chained", .jtag = &chained }, { .name = "line", .stream = &stream } };
+    if (!size)
+        return 0;
+    unsigned driver = data[0] % ARRAY_LEN(drivers);
+    struct wire w = { .probe = { .driver = &drivers[driver], .name = "any" }, .at = data + 1, .end = data + size };
+    const struct sh4_options opt = { .allow_private = driver < 2 && (data[0] & 0x40), .big_endian = data[0] & 0x80 };
+    struct target *t;
+    if (sh4_open(&w.probe, &opt, &t, NULL) < 0)
+        return 0;
+    session(t);
+    t->ops->close(t);
+    return 0;
+}
