@@ -80,6 +80,14 @@ static void print_json(const struct doctor_report *r, bool well, FILE *out)
     fputc('\n', out);
 }
 
+/* On a terminal one line that is written over; "" clears it. */
+static void show(void *ctx, const char *name)
+{
+    FILE *out = ctx;
+    fprintf(out, "\r\033[K%s%s%s", *name ? "looking at: " : "", name, *name ? " ..." : "");
+    fflush(out);
+}
+
 static int run(struct cli *cli, int argc, char **argv, struct err *err)
 {
     struct settings set;
@@ -87,7 +95,10 @@ static int run(struct cli *cli, int argc, char **argv, struct err *err)
     int ret = settings_read(&set, doctor_opts, argc, argv, cli->probe_env, err);
     if (ret < 0)
         return ret;
-    bool well = doctor(cli, &set, &report);
+    const struct doctor_watch watch = { show, cli->err_out };
+    bool watched = view_columns(cli->err_out) > 0, well = doctor(cli, &set, watched ? &watch : NULL, &report);
+    if (watched)
+        show(cli->err_out, "");
     if (set.json)
         print_json(&report, well, cli->out);
     else

@@ -416,7 +416,7 @@ static void leave(struct doctor *d)
     adapter_list_free(&d->list);
 }
 
-bool doctor(struct cli *cli, const struct settings *set, struct doctor_report *out)
+bool doctor(struct cli *cli, const struct settings *set, const struct doctor_watch *watch, struct doctor_report *out)
 {
     struct doctor d = { .cli = cli, .set = set, .report = out };
     bool well = true;
@@ -425,6 +425,8 @@ bool doctor(struct cli *cli, const struct settings *set, struct doctor_report *o
         out->step[i].name = steps[i].name;
     for (size_t i = 0; well && i < DOCTOR_STEPS; i++) {
         struct doctor_step *s = &out->step[i];
+        if (watch)
+            watch->looking(watch->ctx, s->name);
         int ret = steps[i].look(&d, s->detail, sizeof s->detail, &s->problem);
         s->state = ret < 0 ? DOCTOR_WRONG : ret > 0 ? DOCTOR_SKIPPED : DOCTOR_OK;
         well = ret >= 0;

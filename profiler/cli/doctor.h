@@ -23,8 +23,15 @@ struct doctor_report {
     char probe[256];         /* the adapter it is about, "" if none */
 };
 
+/* Told which step is being looked at, for people who wait: a slow clock makes some of them take seconds. */
+struct doctor_watch {
+    void (*looking)(void *ctx, const char *name);
+    void *ctx;
+};
+
 /* doctor - looks; never prints. The program on the board is left alone unless set->halt: then it is held for a moment.
+ * watch  may be NULL
  * Returns whether everything that was looked at is well. */
-bool doctor(struct cli *cli, const struct settings *set, struct doctor_report *out);
+bool doctor(struct cli *cli, const struct settings *set, const struct doctor_watch *watch, struct doctor_report *out);
 
 #endif

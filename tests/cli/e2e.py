@@ -837,6 +837,13 @@ class Terminal(Folder):
                 if not live:
                     self.assertNotIn("\x1b", text)
 
+    def test_doctor_says_what_it_looks_at_while_it_looks(self):
+        text = self.on_terminal(["doctor", "--conf", "off"], TERM="xterm")
+        self.assertIn("looking at: wire", text)
+        shown = re.sub(r"\r\x1b\[K[^\r]*(?=\r\x1b)", "", text)  # what stays
+        self.assertNotIn("looking", shown)
+        self.assertNotIn("looking", self.on_terminal(["doctor", "--conf", "off"], TERM="dumb"))
+
     def test_lines_are_drawn_where_the_locale_has_them(self):
         for env, plain in (({"LANG": "C"}, True), ({"LANG": "de_DE.UTF-8"}, False), ({"LANG": "en_US.utf8", "LC_ALL": "C"}, True), ({}, True)):
             with self.subTest(env=env):
