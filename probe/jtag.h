@@ -42,7 +42,9 @@ enum jtag_pin {
 /* Common to all members: synchronous, called from one thread at a time, in effect in the order of the calls (a pin set
  * before execute() is set before its first clock). After open the output pins are released (high).
  * Failures: -ERR_USB the adapter is gone or does not recover: close it and open it again; -ERR_TIMEOUT a transfer was late,
- * the driver has drained it and is usable. */
+ * the driver has drained it and is usable.
+ * execute, set_clock, now_ns, batch_bits and stats are there in every driver; any other member may be NULL where the adapter has nothing
+ * of the kind. */
 struct jtag_ops {
     /* Executes n ops in order. On failure no tdo is to be trusted and the TAP state is unknown
      * (run JTAG_RESET next). n may be 0. Blocks at most the adapter's own deadline. Ops may be far longer than one transfer:

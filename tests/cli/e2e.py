@@ -278,6 +278,9 @@ class Usage(Folder):
         for command in commands:
             with self.subTest(command=command):
                 self.assertEqual(self.options_of_manual(sections[command]), self.options_of_help(run(["help", command]).stdout))
+        adapters = set(re.findall(r"[\w-]+", " ".join(re.findall(r"(?m)^\.Ss (.*)$", manual.split("\n.Sh ADAPTERS")[1]))))
+        drivers = {d["name"] for d in json.loads(run(["list", "--json"]).stdout)["drivers"]}
+        self.assertEqual(adapters, drivers - {"sim", "file", "sigrok"})  # a simulated board says its own, --pdo the others'
         if shutil.which("mandoc"):
             r = subprocess.run(["mandoc", "-T", "lint", "-W", "warning", path], capture_output=True, text=True, check=False)
             self.assertEqual((r.returncode, r.stdout), (0, ""))
