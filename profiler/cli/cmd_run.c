@@ -1,7 +1,16 @@
 #include <stdlib.h>
+#include <string.h>
 
 #include "profiler/cli/command.h"
 #include "profiler/cli/run.h"
+
+/* It looks at the way to the board in the order of what builds on what, which this command does not. */
+static void point_at_doctor(struct err *err)
+{
+    size_t at = strlen(err->hint);
+    if (at + 60 < sizeof err->hint)
+        snprintf(err->hint + at, sizeof err->hint - at, "%s`probeprof doctor` looks step by step", at ? "; " : "");
+}
 
 static int run(struct cli *cli, int argc, char **argv, struct err *err)
 {
@@ -12,6 +21,8 @@ static int run(struct cli *cli, int argc, char **argv, struct err *err)
     int ret = settings_read(&r->set, settings_opts, argc, argv, cli->probe_env, err);
     if (ret == 0)
         ret = run_parts(r, err);
+    if (ret == -ERR_NO_TARGET || ret == -ERR_PROTOCOL)
+        point_at_doctor(err);
     if (ret == 0)
         ret = run_loop(r, err);
     if (run_fini(r)) /* else the worker still uses r: the process ends without it */

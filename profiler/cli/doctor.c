@@ -243,7 +243,7 @@ static int look_clock(struct doctor *d, char *detail, size_t cap, struct err *er
 {
     const struct jtag_ops *j = d->probe->driver->jtag;
     if (d->unpowered || !j) {
-        snprintf(detail, cap, "%s", j ? "looked at below, without power" : d->probe->driver->stream ? "baud= in --probe, of a serial port" : "the part sets it");
+        snprintf(detail, cap, "%s", j ? "looked at below, without power" : d->probe->driver->stream ? "bytes have none; of a serial port it is baud= in --probe" : "the part sets it");
         return 1;
     }
     if (!d->set->speed_auto && !d->set->speed_hz) {
@@ -335,6 +335,13 @@ static void tell_clock(struct doctor *d, char *detail, size_t cap)
         snprintf(detail + at, cap - at, "; at %s: its own registers lose bits at %s", link_hz_text(w.hz, hz, sizeof hz), link_hz_text(w.from_hz, from, sizeof from));
 }
 
+/* The agent at the far end of bytes: silent while the program runs. */
+static bool is_serial(const struct doctor *d)
+{
+    const struct stream_ops *s = d->probe->driver->stream;
+    return s && !(s->traits(d->probe) & STREAM_RSP);
+}
+
 static int look_part(struct doctor *d, char *detail, size_t cap, struct err *err)
 {
     bool asked = d->set->origin[SET_PRIVATE] != ORIGIN_NONE;
@@ -356,6 +363,13 @@ static int look_part(struct doctor *d, char *detail, size_t cap, struct err *err
         snprintf(detail, cap, "%s%s%s", d->target->ops->name, state_text(d->target), *chain && strrchr(chain, ';') ? strrchr(chain, ';') : "");
     if (ret == 0)
         tell_clock(d, detail, cap);
+    if (ret == 0 && is_serial(d) && d->target->ops->state(d->target) == TARGET_RUNNING) {
+        snprintf(detail, cap, "nothing is heard, as of a program that runs%s", d->set->halt ? "" : "; --halt finds out whether an agent is there");
+        return 1;
+    }
+    if (ret == -ERR_SECURED)
+        snprintf(err->hint, sizeof err->hint, "if all of its flash and EEPROM may go: `probeprof --no-profile` with these options, then in GDB "
+                 "`target extended-remote :3333` and `monitor unsecure`");
     return ret;
 }
 
@@ -374,7 +388,10 @@ static int look_cpu(struct doctor *d, char *detail, size_t cap, struct err *err)
     if (ret == 0 && ran)
         ret = ops->resume(d->target, &(struct resume){ .kind = RESUME_CONTINUE }, err);
     snprintf(detail, cap, "halts, shows its registers%s", ran ? ", and goes on" : "");
-    if (ret < 0 && d->part->elf_machine == EM_SH)
+    if (ret < 0 && is_serial(d))
+        snprintf(err->hint, sizeof err->hint, "is the agent linked in and called, its baud rate this one (baud= in --probe), are RX and TX crossed? does the program "
+                 "mask interrupts?");
+    else if (ret < 0 && d->part->elf_machine == EM_SH && d->probe->driver->jtag)
         snprintf(err->hint + strlen(err->hint), sizeof err->hint - strlen(err->hint), "%s",
                  !d->private_allowed ? "; or no agent is needed: --private" : *d->set->elf ? "" : "; if the board is big-endian name its program: --elf FILE");
     return MIN(ret, 0);
