@@ -4,6 +4,7 @@
 usage: adapters.py PROBEPROF SOURCE_DIR [unittest arguments]
 """
 import json
+import os
 import sys
 import unittest
 
@@ -151,6 +152,36 @@ class Doctor(Folder):
         self.assertRegex(d["steps"][5]["detail"], r"^20000 kHz")
         d, _ = self.doctor("--speed", "2M", probe="sim:sh7750")
         self.assertEqual(d["steps"][5]["detail"], "2000 kHz")
+
+    def test_silence_on_a_serial_line_proves_nothing(self):
+        master, slave = os.openpty()
+        port = "serial:" + os.ttyname(slave)
+        d, wrong = self.doctor("--probe", port, "--target", "sh7750")
+        self.assertIsNone(wrong)
+        part = d["steps"][self.STEPS.index("part")]
+        self.assertEqual((part["ok"], "nothing is heard" in part["detail"]), (None, True))
+        _, wrong = self.doctor("--probe", port, "--target", "sh7750", "--halt")
+        self.assertEqual((wrong["name"], "RX and TX" in wrong["hint"]), ("cpu", True))
+        os.close(master)
+        os.close(slave)
+
+    def test_secured_part_is_told_how_to_open_it(self):
+        _, wrong = self.doctor(probe="sim:s12zvml128,secured")
+        self.assertIn("target extended-remote", wrong["hint"])
+
+    def test_clocks_that_cannot_be_meant(self):
+        for text, hint in (("10000", "10000k"), ("100", "100Hz"), ("10m", "10M"), ("fast", "auto"), ("4G", "hertz"), ("0", "10M")):
+            with self.subTest(text=text):
+                r = run(["doctor", "--speed", text], cwd=self.dir)
+                self.assert_fails(r, 2, "speed: ", hint)
+        d, _ = self.doctor("--speed", "10kHz", probe="sim:sh7750")
+        self.assertEqual(d["steps"][5]["detail"], "10 kHz")
+        d, _ = self.doctor("--speed", "90M", probe="sim:sh7750")
+        self.assertEqual(d["steps"][5]["detail"], "50000 kHz, what this adapter makes of 90000 kHz")
+
+    def test_a_run_that_does_not_get_to_the_board_points_here(self):
+        r = run(["--no-profile"], cwd=self.dir, probe="sim:sh7750,fault=stuck-tdo")
+        self.assert_fails(r, 1, "TDO stays 1", "probeprof doctor")
 
     def test_conf_of_the_folder_holds(self):
         self.write("probeprof.conf", "[probeprof]\nprobe = sim:sh7750,fault=no-power\nelf = none.elf\n")
