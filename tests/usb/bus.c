@@ -84,7 +84,7 @@ static bool try_control(struct bus_dev *d, struct urb *u)
     const struct fault *f = NULL;
     if (!standard && !u->counted) {
         u->counted = true;
-        f = fault_next(d, in && len > 0);
+        f = fault_next(d, ep, in && len > 0, u->buf, in ? SETUP : SETUP + len);
         if (struck(d, ep, u, f, &progress))
             return progress;
     }
@@ -109,7 +109,7 @@ static bool try_out(struct bus_dev *d, struct bus_ep *ep, struct urb *u)
     bool progress;
     if (!u->counted) {
         u->counted = true;
-        const struct fault *f = fault_next(d, false);
+        const struct fault *f = fault_next(d, ep, false, u->buf, u->len);
         if (struck(d, ep, u, f, &progress))
             return progress;
         u->limit = f && f->kind == FAULT_SHORT ? u->len / 2 : u->len;
@@ -169,7 +169,7 @@ static void say_again(struct bus_ep *ep, struct urb *u)
 static bool answer(struct bus_dev *d, struct bus_ep *ep, struct urb *u)
 {
     bool progress, idle = d->type->idle ? d->type->idle(d->model, ep->address, u->buf, u->done) : u->done == 0;
-    const struct fault *f = idle ? NULL : fault_next(d, true);
+    const struct fault *f = idle ? NULL : fault_next(d, ep, true, u->buf, u->done);
     if (f && (f->kind == FAULT_TIMEOUT || f->kind == FAULT_STALL || f->kind == FAULT_HANG)) {
         if (bus_keep(ep, u->buf, u->done) == 0)
             u->done = 0;

@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #include "tests/usb/model.h"
 
@@ -101,6 +102,7 @@ struct bus {
     struct bus_dev *dev;
     unsigned ndevs;
     bool virtual_time;
+    FILE *notes;                 /* a line for every transfer that is counted; NULL none */
     uint64_t now_ns;             /* virtual */
     uint64_t host_ns, idle_since_ns; /* real: when time last passed; when the rig began */
     struct { uint64_t frame; uint32_t used; } frames[BUS_FRAMES];
@@ -136,8 +138,8 @@ void bus_time(struct bus *b, struct bus_dev *asked);
 
 /* Faults (bus_faults.c). */
 int fault_parse(struct fault *f, const char *text, struct err *err);
-/* The fault that strikes the transfer that begins now, NULL none; counts it. in: an answer. */
-const struct fault *fault_next(struct bus_dev *d, bool in);
+/* The fault that strikes the transfer that begins now, NULL none; counts it. in: an answer, of which data is known. */
+const struct fault *fault_next(struct bus_dev *d, const struct bus_ep *ep, bool in, const uint8_t *data, size_t len);
 void fault_change(struct bus_dev *d, struct bus_ep *ep, const struct fault *f, uint8_t *data, size_t *len);
 /* Whether this data would go to the host later, or again: keeps it. */
 int bus_keep(struct bus_ep *ep, const uint8_t *data, size_t len);

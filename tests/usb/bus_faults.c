@@ -1,10 +1,12 @@
 /* Faults done to the transfers of a device, whatever its model. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "probe/base/util.h"
 #include "tests/usb/bus.h"
 
+enum { NOTED = 8 };
 static const char *const names[] = { "unplug", "stall", "timeout", "short", "short-answer", "stale", "wrong-id", "garbage", "hang", NULL };
 _Static_assert(ARRAY_LEN(names) == FAULT_NKINDS + 1, "a name per fault");
 
@@ -33,10 +35,22 @@ static bool of_answers(enum fault_kind kind)
     return kind == FAULT_SHORT_ANSWER || kind == FAULT_STALE || kind == FAULT_WRONG_ID || kind == FAULT_GARBAGE;
 }
 
-const struct fault *fault_next(struct bus_dev *d, bool in)
+/* "82 64 1d07": endpoint, length, how it begins. */
+static void note(struct bus_dev *d, const struct bus_ep *ep, const uint8_t *data, size_t len)
+{
+    if (!d->bus->notes)
+        return;
+    fprintf(d->bus->notes, "%02x %zu ", ep->address, len);
+    for (size_t i = 0; i < MIN(len, (size_t)NOTED); i++)
+        fprintf(d->bus->notes, "%02x", data[i]);
+    fputc('\n', d->bus->notes);
+}
+
+const struct fault *fault_next(struct bus_dev *d, const struct bus_ep *ep, bool in, const uint8_t *data, size_t len)
 {
     const struct fault *hit = NULL;
     d->transfers++;
+    note(d, ep, data, len);
     for (unsigned i = 0; i < d->nfaults; i++) {
         struct fault *f = &d->fault[i];
         if (f->at == d->transfers || (f->on && f->at < d->transfers))

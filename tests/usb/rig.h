@@ -17,7 +17,7 @@ enum { RIG_FIRST_ADDRESS = 2 };
 
 /* One plugging of a device: its nodes under /dev. Stays after unplugging, as programs may hold it open. */
 struct node {
-    struct node *next;
+    struct node *next, *next_leaving;
     struct rig *rig;
     struct bus_dev *dev;
     uint8_t address;
@@ -41,6 +41,7 @@ struct rig {
     struct bus_dev dev[RIG_DEVS];
     struct wiring wiring[RIG_DEVS]; /* wiring[i] is dev[i]'s */
     struct node *nodes;
+    struct node *leaving;       /* gone, and their files not yet */
     uint8_t next_address;
     unsigned nhidraw;
     int wake[2];                /* a byte: the main loop's timers have changed */

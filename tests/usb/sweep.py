@@ -2,9 +2,10 @@
 """Faults at the transfers of a standard run, for every driver: the program ends in a clear error or recovers, in time, leaks
 nothing, and loses nothing without saying so.
 
-usage: sweep.py BUILD [--all | --sample N] [--kind KIND]... [--jobs N] [--seed N] [--at N] [--log FILE] [-v] [DRIVER...]
+usage: sweep.py BUILD [--all | --each | --sample N] [--kind KIND]... [--jobs N] [--seed N] [--at N] [--log FILE] [-v] [DRIVER...]
   BUILD      a build's folder (build/release); DRIVER none: all of them
-  --all      strikes every transfer by every kind (some 20 minutes on two cores); --sample N: each kind strikes N, chosen by --seed
+  --all      strikes every transfer by every kind: hours; --each: of those that look the same and follow one that looks the same (endpoint,
+             length, how it begins) one, which is most there is to meet; --sample N: each kind strikes N, chosen by --seed
   --at N     strikes the N-th only, to look at it again; -v tells of every run
   --log      keeps a line for every run, as JSON
 The standard run: open, attach, load a small program (few/), arm, profile it for a moment, disarm, detach. One without a fault counts its
@@ -36,7 +37,7 @@ SH4 = ("few", ["--target", "sh7750", "--private", "--start", "main", "--stop", "
 SH4_SERIAL = ("few", ["--target", "sh7750", "--start", "main", "--stop", "again", "--passes", "1"])
 SH4_STUB = ("few", ["--target", "sh7750", "--sample", "--rate", "200", "--for", "100ms"])
 S12Z = ("few_s12z", ["--target", "s12zvml128", "--for", "20ms"])
-SH4_BOARD, S12Z_BOARD = "sim:sh7750", "sim:s12zvml128,bus=1M"
+SH4_BOARD, S12Z_BOARD = "sim:sh7750", "sim:s12zvml128,bus=2M" # slow: few profiling lines are due
 
 USB_KINDS = ["unplug", "stall", "timeout", "short", "stale", "wrong-id", "garbage", "hang", "gone"]
 CABLE_KINDS = ["unplug", "stall", "timeout", "short", "stale", "garbage", "gone"]
@@ -84,6 +85,10 @@ class Usb(Driver):
         super().__init__(*more)
         self.probe, self.rig = probe, ["--board", board, model]
 
+    def look(self, endpoint, length, begins):
+        """A pod's command begins with what it does; of JTAG's bits little can be told."""
+        return endpoint, length, begins if self.folder.endswith("s12z") else begins[:4]
+
     def run(self, a, kind, at, tmp):
         stats, rig = os.path.join(tmp, "stats"), list(self.rig)
         if kind == "gone":
@@ -91,10 +96,12 @@ class Usb(Driver):
         elif kind:
             kind = "short-answer" if kind == "short" and self.folder.endswith("s12z") else kind # no bus halves a pod's command
             rig[-1] += f",fault={kind}@{at},replug={REPLUG_MS},seed={a.seed + at}"
-        command = [a.usb_rig, "--stats", stats] + rig + ["--"] + self.command(a, self.probe)
+        notes = os.path.join(tmp, "notes")
+        command = [a.usb_rig, "--stats", stats, "--transfers", notes] + rig + ["--"] + self.command(a, self.probe)
         r = run(command, self.folder, self.environment(a, tmp), tmp, RUN_S, GONE_S if kind == "gone" else None)
         device = json.load(open(stats))["devices"][-1] if os.path.exists(stats) else {}
         r.transfers, r.faults = device.get("transfers", 0), device.get("faults", 0)
+        r.notes = [self.look(*line.split(" ")) for line in open(notes)] if not kind else []
         return r
 
 
@@ -110,7 +117,7 @@ class Stream(Driver):
         finally:
             far.kill()
             far.wait()
-        r.transfers, r.faults = cable.transfers, cable.faults
+        r.transfers, r.faults, r.notes = cable.transfers, cable.faults, cable.notes
         return r
 
 
@@ -142,7 +149,7 @@ class Rsp(Stream):
 NO_IDS = [("wrong-id", "no ids in the protocol")]
 DRIVERS = {
     "ftdi": Usb("ftdi", SH4_BOARD, "ft2232h", SH4, sh4_wrong, USB_KINDS, NO_IDS),
-    "cmsis-dap": Usb("cmsis-dap", SH4_BOARD, "cmsis-dap", SH4, sh4_wrong, USB_KINDS),
+    "cmsis-dap": Usb("cmsis-dap", SH4_BOARD, "cmsis-dap,packet=1024", SH4, sh4_wrong, USB_KINDS),
     "cmsis-dap-v1": Usb("cmsis-dap", SH4_BOARD, "cmsis-dap,v1,report=512,hid-limit=500", SH4, sh4_wrong, USB_KINDS),
     "jlink": Usb("jlink", SH4_BOARD, "jlink", SH4, sh4_wrong, USB_KINDS, NO_IDS),
     "usbdm": Usb("usbdm", S12Z_BOARD, "usbdm", S12Z, s12z_wrong, USB_KINDS),
@@ -200,16 +207,22 @@ def normal_run(a, name):
             print(r.err)
             print(f"{name}: the run without a fault: {r.finding or r.became or r.code}")
             return None
-    most = runs[0]
+    most = min(runs, key=lambda r: r.transfers)
     most.transfers, most.census = min(r.transfers for r in runs), max((r.census for r in runs), key=len)
     return most
 
 
-def places(a, name, kind, total):
+def places(a, name, kind, normal):
     if a.at:
         return [a.at]
     if a.all:
-        return list(range(1, total + 1))
+        return list(range(1, normal.transfers + 1))
+    if a.each:
+        first = {}
+        for n, pair in enumerate(zip([None] + normal.notes, normal.notes), 1):
+            first.setdefault(pair, n)
+        return sorted(first.values())
+    total = normal.transfers
     rng = random.Random(f"{a.seed} {name} {kind}")
     early = [rng.randint(1, min(SETTING_UP, total))] if rng.random() < 0.25 else []
     return sorted(early + rng.sample(range(1, total + 1), min(total, a.sample - len(early))))
@@ -247,7 +260,9 @@ def table(rows, a):
     for name in a.drivers:
         for kind in a.kind or USB_KINDS:
             row, no = rows.get((name, kind)), DRIVERS[name].not_applicable.get(kind)
-            if row:
+            if (name, None) in rows:
+                print(f"{name:13} {kind:9} not run: the run without a fault fails")
+            elif row:
                 b = row.became
                 print(f"{name:13} {kind:9} {row.runs:5} {row.struck:6} {b.get('whole', 0):6} {b.get('told', 0):6} {b.get('ended', 0):6} {row.findings:8} "
                       f"{row.longest:6.1f} s")
@@ -262,6 +277,7 @@ def arguments():
     p.add_argument("build", type=os.path.abspath)
     p.add_argument("drivers", nargs="*", metavar="DRIVER")
     p.add_argument("--all", action="store_true")
+    p.add_argument("--each", action="store_true")
     p.add_argument("--sample", type=int, default=2)
     p.add_argument("--at", type=int)
     p.add_argument("--kind", action="append", choices=USB_KINDS)
@@ -285,9 +301,9 @@ def sweep(a, rows):
         if not normal:
             rows[(name, None)] = None
             continue
-        print(f"{name}: {normal.transfers} transfers, {normal.seconds:.1f} s, {normal.cpu:.2f} s of processor time", flush=True)
+        print(f"{name}: {normal.transfers} transfers, {len(set(zip([None] + normal.notes, normal.notes)))} of them differ, {normal.seconds:.1f} s, {normal.cpu:.2f} s of processor time", flush=True)
         kinds = [k for k in DRIVERS[name].kinds if not a.kind or k in a.kind]
-        work = [(kind, at) for kind in kinds for at in places(a, name, kind, normal.transfers)]
+        work = [(kind, at) for kind in kinds for at in places(a, name, kind, normal)]
         with concurrent.futures.ThreadPoolExecutor(a.jobs) as pool:
             for r in pool.map(lambda w: one(a, name, *w, normal), work):
                 rows.setdefault((name, r.kind), Row()).add(r)

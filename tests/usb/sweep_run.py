@@ -61,6 +61,7 @@ class Cable(threading.Thread):
         self.kind, self.at, self.replug_s = kind, at, replug_s
         self.random = random.Random(seed)
         self.transfers = self.faults = 0
+        self.notes = []
         self.near, self.way, self.over = None, None, False
         self.held, self.last, self.back_at = b"", b"", None
 
@@ -109,6 +110,7 @@ class Cable(threading.Thread):
         if self.way != answer:
             self.way = answer
             self.transfers += 1
+            self.notes.append((answer, len(data).bit_length()))
             wants_answer = self.kind in ("stale", "timeout")
             if self.kind and self.at <= self.transfers and not self.faults and (answer or not wants_answer):
                 data = self.strike(fd, answer, data)

@@ -32,6 +32,7 @@ static const char usage[] =
     "                         tdi-tdo-swapped|tms-tdi-swapped|tdi-tdo-shorted\n"
     "  --time real|virtual    real: the board's time is the host's. virtual: transfers cost frames, nobody waits for them\n"
     "  --stats FILE           what was transferred, as JSON\n"
+    "  --transfers FILE       a line for every transfer that faults can strike: endpoint, length, first bytes\n"
     "  --control SOCKET       takes commands there (SOCKET is in USB_RIG_CONTROL for COMMAND)\n"
     "options of every model:\n"
     "  path=1-2.3  serial=TEXT  kernel-driver=NAME (bound until detached)  seed=N  replug=MS (comes back after unplugging)\n"
@@ -65,15 +66,33 @@ static void wake(struct bus *b)
         return; /* full: awake already */
 }
 
+/* Its files go away later, by the main thread: this may be umockdev's, which would wait for itself (below). */
 static void gone(struct bus_dev *d)
 {
     struct node *n = d->host;
     n->gone = true;
-    sysfs_tell(n->rig, n, false);
     hidraw_gone(n);
     usbfs_gone(n);
-    sysfs_remove(n->rig, n);
+    n->next_leaving = n->rig->leaving;
+    n->rig->leaving = n;
     d->host = NULL;
+    wake(d->bus);
+}
+
+/* Without the lock: every file that is touched is a connection that umockdev's thread has to take, and that may wait for the lock. */
+static void see_off(struct rig *rig)
+{
+    for (;;) {
+        pthread_mutex_lock(&rig->lock);
+        struct node *n = rig->leaving;
+        if (n)
+            rig->leaving = n->next_leaving;
+        pthread_mutex_unlock(&rig->lock);
+        if (!n)
+            return;
+        sysfs_tell(rig, n, false);
+        sysfs_remove(rig, n);
+    }
 }
 
 static int came(struct bus_dev *d, struct err *err)
@@ -88,7 +107,8 @@ static int came(struct bus_dev *d, struct err *err)
     n->next = rig->nodes;
     rig->nodes = n;
     d->host = n;
-    pthread_mutex_unlock(&rig->lock); /* writing files may wait for umockdev's thread, and that for the lock; nobody asks for n yet */
+    pthread_mutex_unlock(&rig->lock); /* nobody asks for n yet */
+    see_off(rig);
     int ret = sysfs_add(rig, n, err);
     if (ret == 0)
         ret = usbfs_attach(n, err);
@@ -114,6 +134,7 @@ static void serve(struct launch *l)
         pthread_mutex_lock(&l->rig.lock);
         int ret = rig_command(&l->rig.bus, l->rig.wiring, line, answer, sizeof answer, &err);
         pthread_mutex_unlock(&l->rig.lock);
+        see_off(&l->rig);
         int m = ret < 0 ? snprintf(out, sizeof out, "error: %s\n", err.what) : snprintf(out, sizeof out, "ok%s\n", answer);
         if (write(fd, out, (size_t)m) < 0)
             perror("usb_rig: control");
@@ -220,6 +241,7 @@ static void virtual_loop(struct launch *l)
     bool waiting = true;
     while (waiting && !l->over) {
         pthread_mutex_unlock(&l->rig.lock);
+        see_off(&l->rig);
         usleep(IDLE_POLL_US);
         bool sleeps = client_sleeps(l->child);
         pthread_mutex_lock(&l->rig.lock);
@@ -277,6 +299,7 @@ static void loop(struct launch *l)
         poll(fds, ARRAY_LEN(fds), wait);
         if (fds[1].revents && read(rig->wake[0], drop, sizeof drop) < 0)
             return;
+        see_off(rig);
         if (fds[0].revents)
             on_signal(l);
         if (fds[2].revents)
@@ -364,6 +387,8 @@ static int parse(struct launch *l, char **argv)
             l->stats = value;
         else if (strcmp(a, "--control") == 0)
             l->control = value;
+        else if (strcmp(a, "--transfers") == 0 && !l->rig.bus.notes)
+            l->rig.bus.notes = fopen(value, "we");
         else
             return fprintf(stderr, "usb_rig: unknown option %s\n%s", a, usage), -1;
     }
@@ -447,6 +472,8 @@ static int run(struct launch *l)
     for (unsigned i = 0; i < rig->bus.ndevs; i++)
         wiring_close(&rig->wiring[i]);
     pthread_mutex_unlock(&rig->lock);
+    if (rig->bus.notes)
+        fclose(rig->bus.notes);
     g_object_unref(rig->bed); /* ends its thread, and takes its folder away */
     if (l->control)
         unlink(l->control);
