@@ -1,4 +1,5 @@
-/* Flash and EEPROM through the part's own controller, FTMRZ, over BDC; the CPU stays halted. Source: reference/s12z.md 1.9, 3.1, 3.2; registers from
+/* Flash and EEPROM through the part's own controller, FTMRZ, over BDC; the CPU stays halted, unless there is so much that a loader in RAM pays
+ * (s12z_loader.c). Source: reference/s12z.md 1.9, 3.1, 3.2; registers from
  * the derivative header (mc9s12zvml128.h); command codes and word counts as open boot loaders for these parts use them.
  *
  * The security byte lies in the sector of the vectors, so every load that has vectors erases it, and an erased one means "secured". That sector is
@@ -16,7 +17,7 @@ enum { FCLKDIV = 0x380, FSEC = 0x381, FCCOBIX = 0x382, FSTAT = 0x386, FPROT = 0x
 enum { FCLKDIV_LD = 0x80, FCLKDIV_LCK = 0x40, FDIV_MASK = 0x3F, FSTAT_CCIF = 0x80, FSTAT_ACCERR = 0x20, FSTAT_FPVIOL = 0x10, FSTAT_MGSTAT = 0x03 };
 enum { CMD_PROGRAM = 0x06, CMD_ERASE = 0x0A, CMD_PROGRAM_EEPROM = 0x11, CMD_ERASE_EEPROM = 0x12 };
 enum { PHRASE = 8, EEPROM_UNIT = 4, CONFIG_SECTOR = 0xFFFE00, CONFIG_PHRASE = 0xFFFE08, SECURITY_BYTE = 0xFFFE0F, UNSECURED = 0xFE };
-enum { FCLK_HZ = 1000000, MAX_BUS_MHZ = 64, COMMAND_LIMIT_MS = 200, LOOK_NS = 20000, VERIFY_CHUNK = 2048 };
+enum { FCLK_HZ = 1000000, MAX_BUS_MHZ = 64, COMMAND_LIMIT_MS = 200, LOOK_NS = 20000, VERIFY_CHUNK = 2048, WORTH_A_LOADER = 32 };
 
 /* One of the two memories. */
 struct area {
@@ -58,6 +59,8 @@ void s12z_flash_close(struct s12z_target *t)
     }
     free(t->flash);
     t->flash = NULL;
+    free(t->loader);
+    t->loader = NULL;
 }
 
 /* ---- the controller ---- */
@@ -177,22 +180,35 @@ static void renew_sector(struct area *a, uint32_t sector)
     memset(a->done + sector * a->sector / a->unit, 0, MAX(a->sector / a->unit, 1u));
 }
 
+static bool nothing(const uint8_t *data, uint32_t n)
+{
+    while (n > 0 && data[n - 1] == 0xFF)
+        n--;
+    return n == 0;
+}
+
 static int erase_sector(struct s12z_target *t, struct area *a, uint32_t sector, struct err *err)
 {
     uint32_t addr = a->start + sector * a->sector;
     return blank(t, a, sector) ? 0 : command(t, a->erase, addr, NULL, 0, "erase", err);
 }
 
-static int program_unit(struct s12z_target *t, struct area *a, uint32_t unit, struct err *err)
+/* The same by the loader. */
+static int by_loader(int ret, const struct s12z_loader_refusal *refusal, struct err *err)
+{
+    return ret < 0 ? err_prefix(err, ret, "program") : ret ? refused(refusal->fstat, "program", refusal->addr, err) : 0;
+}
+
+static int program_unit(struct s12z_target *t, struct area *a, uint32_t unit, bool loader, struct err *err)
 {
     const uint8_t *data = a->data + unit * a->unit;
+    uint32_t addr = a->start + unit * a->unit;
+    struct s12z_loader_refusal refusal;
     a->done[unit] = 1;
-    bool nothing = true;
-    for (uint32_t k = 0; k < a->unit; k++)
-        nothing = nothing && data[k] == 0xFF;
-    if (nothing)
+    if (nothing(data, a->unit))
         return 0;
-    int ret = command(t, a->program, a->start + unit * a->unit, data, a->unit, "program", err);
+    int ret = loader ? by_loader(s12z_loader_program(t, a->program, addr, data, &refusal, err), &refusal, err)
+                     : command(t, a->program, addr, data, a->unit, "program", err);
     t->flash->programmed += a->unit;
     if (ret == 0 && t->flash->programmed - t->flash->shown >= 4096) {
         t->flash->shown = t->flash->programmed;
@@ -203,19 +219,34 @@ static int program_unit(struct s12z_target *t, struct area *a, uint32_t unit, st
 
 static bool is_config(const struct area *a, uint32_t sector) { return a->start + sector * a->sector == CONFIG_SECTOR; }
 
-/* Units of [from, to) (offsets) that are wholly given; with `rest` those given in part, too. Not the configuration sector: it comes last. */
+/* Wholly given; with `rest` given in part, too. Not in the configuration sector: it comes last. */
+static bool is_due(const struct area *a, uint32_t u, bool rest)
+{
+    uint32_t given = 0;
+    for (uint32_t k = 0; k < a->unit; k++)
+        given += a->set[u * a->unit + k];
+    bool wanted = given == a->unit || (rest && given);
+    return wanted && !a->done[u] && (rest || !is_config(a, u * a->unit / a->sector));
+}
+
+static bool many_due(const struct area *a, uint32_t from, uint32_t to, bool rest)
+{
+    unsigned n = 0;
+    for (uint32_t u = from / a->unit; u * a->unit < to && n < WORTH_A_LOADER; u++)
+        n += is_due(a, u, rest) && !nothing(a->data + u * a->unit, a->unit);
+    return n == WORTH_A_LOADER;
+}
+
+/* Units of [from, to) (offsets). */
 static int program_range(struct s12z_target *t, struct area *a, uint32_t from, uint32_t to, bool rest, struct err *err)
 {
     int ret = 0;
-    for (uint32_t u = from / a->unit; ret == 0 && u * a->unit < to; u++) {
-        uint32_t given = 0;
-        for (uint32_t k = 0; k < a->unit; k++)
-            given += a->set[u * a->unit + k];
-        bool wanted = given == a->unit || (rest && given);
-        if (wanted && !a->done[u] && (rest || !is_config(a, u * a->unit / a->sector)))
-            ret = program_unit(t, a, u, err);
-    }
-    return ret;
+    struct s12z_loader_refusal refusal;
+    bool loader = a->unit == PHRASE && (t->loader || many_due(a, from, to, rest)) && s12z_loader_come(t);
+    for (uint32_t u = from / a->unit; ret == 0 && u * a->unit < to; u++)
+        if (is_due(a, u, rest))
+            ret = program_unit(t, a, u, loader, err);
+    return loader && ret == 0 ? by_loader(s12z_loader_rest(t, &refusal, err), &refusal, err) : ret;
 }
 
 /* ---- how it ends ---- */
@@ -241,6 +272,8 @@ static int finish(struct s12z_target *t, int ret, struct err *err)
     t->flash_left[0] = 0;
     if (ret < 0 && t->flash)
         describe_rest(t);
+    int away = s12z_loader_leave(t, ret < 0 ? &own : err);
+    ret = ret < 0 ? ret : away;
     s12z_flash_close(t);
     int back = slow && t->state == TARGET_HALTED ? s12z_clock_source(t, false, ret < 0 ? &own : err) : 0;
     if (ret < 0 && err) {
@@ -355,7 +388,7 @@ static int write_config(struct s12z_target *t, struct err *err)
     }
     t->flash->config_erased = true;
     int ret = erase_sector(t, a, sector, err);
-    return ret < 0 ? ret : program_unit(t, a, (CONFIG_PHRASE - a->start) / a->unit, err);
+    return ret < 0 ? ret : program_unit(t, a, (CONFIG_PHRASE - a->start) / a->unit, false, err);
 }
 
 static int verify(struct s12z_target *t, const struct area *a, struct err *err)

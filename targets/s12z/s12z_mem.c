@@ -109,6 +109,8 @@ int s12z_read_mem(struct target *target, uint64_t addr, unsigned width, uint8_t 
     struct s12z_target *t = s12z_of(target);
     int ret = check(t, addr, width, len, "read", err);
     if (ret == 0)
+        ret = s12z_loader_leave(t, err);
+    if (ret == 0)
         ret = transfer(t, BDC_READ, (uint32_t)addr, width, NULL, buf, len, err);
     for (size_t k = 0; ret == 0 && k < t->npatches; k++)
         if (t->patch[k].in_memory && t->patch[k].addr >= addr && t->patch[k].addr - addr < len)
@@ -142,6 +144,8 @@ int s12z_write_mem(struct target *target, uint64_t addr, unsigned width, const u
 {
     struct s12z_target *t = s12z_of(target);
     int ret = check(t, addr, width, len, "write", err);
+    if (ret == 0)
+        ret = s12z_loader_leave(t, err);
     if (ret == 0 && len && s12z_in_flash(t, (uint32_t)addr))
         return err_set(err, ERR_FAULT, "flash and EEPROM are written by load", "write: %06llX is %s", (unsigned long long)addr,
                        addr >= t->chip->flash_start ? "flash" : "EEPROM");

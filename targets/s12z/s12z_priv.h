@@ -54,6 +54,7 @@ struct s12z_hard {
 
 struct s12z_trace; /* the profile source, in this folder */
 struct s12z_flash;
+struct s12z_loader;
 
 struct s12z_target {
     struct target base;    /* first */
@@ -134,6 +135,8 @@ struct s12z_target {
     void (*trace_close)(struct s12z_target *t);
 
     const struct image *image; /* the program, if somebody named it; borrowed */
+    struct s12z_loader *loader; /* in the part's RAM, which it covers, and in its registers; NULL none */
+    bool no_loader;           /* it did not run */
     struct s12z_flash *flash; /* a download under way; NULL none */
     struct err flash_failure; /* how the last one failed; code ERR_OK: it did not */
     char flash_left[160];     /* and what it left; "" none */
@@ -242,6 +245,21 @@ void s12z_forget_halt(struct s12z_target *t);
 void s12z_stop_is(struct s12z_target *t, enum stop_reason reason, int signal);
 int s12z_sample_pc(struct target *t, uint64_t *pc, struct err *err);
 uint64_t s12z_sample_held_ns(struct target *t);
+
+/* ---- a loader for flash in the part's RAM (s12z_loader.c); halted before and after each ---- */
+struct s12z_loader_refusal {
+    uint8_t fstat; /* errors of it */
+    uint32_t addr; /* of the phrase */
+};
+enum { S12Z_LOADER_JOB = 622 /* bytes; a sector in five pieces */ };
+/* Into RAM, unless it is there; what it covers is kept. False: it does not run here, everything is as it was. */
+bool s12z_loader_come(struct s12z_target *t);
+/* One phrase more, aligned; it is programmed now or with the ones that follow, until _rest() has returned. addr ascends. 1: the controller refused
+ * one, nothing after that was programmed; < 0: the link. */
+int s12z_loader_program(struct s12z_target *t, uint8_t command, uint32_t addr, const uint8_t *data, struct s12z_loader_refusal *refusal, struct err *err);
+int s12z_loader_rest(struct s12z_target *t, struct s12z_loader_refusal *refusal, struct err *err);
+/* RAM and registers as they were. Harmless without one. */
+int s12z_loader_leave(struct s12z_target *t, struct err *err);
 
 /* ---- flash (s12z_flash.c) ---- */
 int s12z_flash_erase(struct target *t, uint64_t addr, uint64_t len, struct err *err);

@@ -35,7 +35,9 @@ int s12z_get_reg(struct s12z_target *t, unsigned n, uint32_t *v, struct err *err
 {
     if (!s12z_is_halted(t, err, "read registers"))
         return t->secured ? -ERR_SECURED : t->state == TARGET_GONE ? -ERR_NO_TARGET : -ERR_STATE;
-    int ret = t->reg_valid >> n & 1 ? 0 : fetch(t, n, err);
+    int ret = s12z_loader_leave(t, err);
+    if (ret == 0 && !(t->reg_valid >> n & 1))
+        ret = fetch(t, n, err);
     if (ret == 0)
         *v = t->reg[n];
     return ret;
@@ -47,6 +49,9 @@ int s12z_set_reg(struct s12z_target *t, unsigned n, uint32_t v, struct err *err)
     if (!s12z_is_halted(t, err, "write registers"))
         return t->secured ? -ERR_SECURED : t->state == TARGET_GONE ? -ERR_NO_TARGET : -ERR_STATE;
     struct bdc_op op = { .kind = BDC_COMMAND, .opcode = (uint8_t)(BDC_WRITE_REG + n), .tx = tx };
+    int ret = s12z_loader_leave(t, err);
+    if (ret < 0)
+        return ret;
     put_be32(tx, v & mask_of(n));
     t->reg_valid &= (uint16_t)~(1u << n); /* CCW does not keep every bit */
     return s12z_do(t, &op, 1, err);

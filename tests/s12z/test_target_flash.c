@@ -10,6 +10,12 @@ static int erase(struct board *b, uint32_t addr, uint32_t len) { return b->ops->
 static int put(struct board *b, uint32_t addr, const void *data, size_t len) { return b->ops->flash_write(b->t, addr, data, len, &b->err); }
 static int done(struct board *b) { return b->ops->flash_done(b->t, &b->err); }
 
+static struct s12z_board *board_model(const struct board *b)
+{
+    struct view { struct probe probe; struct sim_board *board; };
+    return (struct s12z_board *)((struct view *)b->probe)->board;
+}
+
 static void says(struct board *b, int ret, int want, const char *word)
 {
     assert_int_equal(ret, want);
@@ -175,10 +181,9 @@ static void flash__that_does_not_take_it__says_where(void **state)
 /* A cell that takes a phrase and loses a bit of it: the controller is content, reading back is not. */
 static void flash__that_reads_otherwise__says_where_and_what(void **state)
 {
-    struct view { struct probe probe; struct sim_board *board; };
     (void)state;
     struct board *b = start("s12zvml128");
-    struct s12z_board *model = (struct s12z_board *)((struct view *)b->probe)->board;
+    struct s12z_board *model = board_model(b);
     uint8_t data[64];
     char says_it[80];
     fill(data, sizeof data, 4);
@@ -202,6 +207,81 @@ static void clock__after_a_download__is_what_it_was(void **state)
     MUST(b, done(b));
     assert_int_equal(s12z_of(b->t)->hz, before);
     holds(b, FLASH, (const uint8_t *)"text", 4);
+    board_close(b);
+}
+
+/* ---- the loader in RAM ---- */
+
+enum { LOAD = 8192, RAM = 0x1000, RAM_BYTES = 2048, COP = 0x6CC };
+
+static void loader__holes_in_the_program__stay_erased_and_ram_is_as_it_was(void **state)
+{
+    static uint8_t data[LOAD], ram[RAM_BYTES];
+    (void)state;
+    struct board *b = start("s12zvml128");
+    struct s12z_board *model = board_model(b);
+    uint32_t reg[S12Z_NREGS];
+    fill(data, sizeof data, 11);
+    fill(ram, sizeof ram, 12);
+    for (size_t k = 0; k < LOAD; k++)
+        data[k] = k / 8 % 7 == 3 || k / 1024 == 4 ? 0xFF : data[k];
+    set_mem(b, RAM, ram, sizeof ram);
+    for (unsigned r = 0; r < S12Z_NREGS; r++) {
+        set_reg(b, r, 0x01020300 * (r + 1) + r);
+        reg[r] = get_reg(b, r);
+    }
+    MUST(b, erase(b, 0xFEF000, LOAD)); /* across a multiple of 64 KB */
+    MUST(b, put(b, 0xFEF000, data, 5000));
+    assert_non_null(s12z_of(b->t)->loader);
+    assert_memory_not_equal(model->ram, ram, 64);
+    holds(b, RAM, ram, sizeof ram); /* looked at, it goes */
+    assert_null(s12z_of(b->t)->loader);
+    MUST(b, put(b, 0xFEF000 + 5000, data + 5000, LOAD - 5000));
+    assert_non_null(s12z_of(b->t)->loader);
+    MUST(b, done(b));
+    assert_null(s12z_of(b->t)->loader);
+    assert_false(s12z_of(b->t)->no_loader);
+    assert_int_equal(s12z_of(b->t)->control & 0x1000, 0); /* STEAL */
+    holds(b, 0xFEF000, data, 4096);
+    holds(b, 0xFF0000, data + 4096, 4096);
+    holds(b, RAM, ram, sizeof ram);
+    for (unsigned r = 0; r < S12Z_NREGS; r++)
+        assert_int_equal(get_reg(b, r), reg[r]);
+    board_close(b);
+}
+
+static void loader__flash_that_does_not_take_it__says_where(void **state)
+{
+    static uint8_t data[2048];
+    (void)state;
+    char what[sizeof ((struct err *)0)->what] = "";
+    fill(data, sizeof data, 13);
+    for (int with = 0; with < 2; with++) {
+        struct board *b = start("s12zvml128,fault=flash@100");
+        s12z_of(b->t)->no_loader = !with;
+        MUST(b, erase(b, FLASH, sizeof data));
+        int ret = put(b, FLASH, data, sizeof data);
+        says(b, ret == 0 ? done(b) : ret, -ERR_FAULT, with ? what : "program FE0");
+        strcpy(what, b->err.what);
+        assert_null(s12z_of(b->t)->loader);
+        assert_int_equal(b->ops->state(b->t), TARGET_HALTED);
+        board_close(b);
+    }
+}
+
+/* The program's watchdog would run with the loader. */
+static void loader__watchdog_on__phrase_by_phrase(void **state)
+{
+    static uint8_t data[1024];
+    (void)state;
+    struct board *b = start("s12zvml128");
+    fill(data, sizeof data, 14);
+    set_mem(b, COP, "\x07", 1);
+    MUST(b, erase(b, FLASH, sizeof data));
+    MUST(b, put(b, FLASH, data, sizeof data));
+    assert_null(s12z_of(b->t)->loader);
+    MUST(b, done(b));
+    holds(b, FLASH, data, sizeof data);
     board_close(b);
 }
 
@@ -310,6 +390,9 @@ int main(void)
         cmocka_unit_test(flash__that_does_not_take_it__says_where),
         cmocka_unit_test(flash__that_reads_otherwise__says_where_and_what),
         cmocka_unit_test(clock__after_a_download__is_what_it_was),
+        cmocka_unit_test(loader__holes_in_the_program__stay_erased_and_ram_is_as_it_was),
+        cmocka_unit_test(loader__flash_that_does_not_take_it__says_where),
+        cmocka_unit_test(loader__watchdog_on__phrase_by_phrase),
         cmocka_unit_test(download__begun_again__is_the_second_one_only),
         cmocka_unit_test(download__broken_off__is_over_and_told),
         cmocka_unit_test(unsecure__confirmed__erases_and_opens),
