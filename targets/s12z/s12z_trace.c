@@ -204,9 +204,8 @@ static int empty_pins(struct s12z_trace *tr, struct err *err)
 
 /* ---- the buffer ---- */
 
-/* n lines into raw as READ_DBGTB gives them, or where the adapter cannot do that, by word reads of DBGTB: each is a read of its own, because a
- * run would go on to the next address. */
-static int fetch_lines(struct s12z_target *t, uint8_t *raw, uint32_t n, bool *words, struct err *err)
+/* By word reads each is a read of its own, because a run would go on to the next address. */
+int s12z_fetch_lines(struct s12z_target *t, uint8_t *raw, uint32_t n, bool *words, struct err *err)
 {
     struct bdc_op op[LINES], lines = { .kind = BDC_LINES, .rx = raw, .len = n * LINE_BYTES };
     int ret = s12z_poke16(t, S12Z_DBGTB, 0, err); /* unlocks and points at the oldest */
@@ -237,7 +236,7 @@ static int read_lines(struct s12z_trace *tr, struct err *err)
         return 0;
     look_at_vectors(tr);
     bool words;
-    ret = fetch_lines(t, raw, n, &words, err);
+    ret = s12z_fetch_lines(t, raw, n, &words, err);
     if (ret < 0) /* nobody reads them again */
         s12z_events_gap(tr->events, n, 0, EVENT_CAUSE_LINK, NULL);
     for (uint32_t k = 0; ret == 0 && k < n; k++) {

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """What DR scans and memory cost through adapters: USB transfers, bytes and time, beside OpenOCD's on the same model of the adapter.
 
-usage: bench_probe.py BUILD_DIR [--hz TCK] [--sessions] [MODEL...]      default: every row below, 10 MHz
---sessions: what the steps of a debug session cost instead, each adapter in a column.
+usage: bench_probe.py BUILD_DIR [--hz TCK] [--sessions | --pods] [MODEL...]      default: every row below, 10 MHz
+--sessions: what the steps of a debug session cost instead, each adapter in a column. --pods: an S12Z on the BDM pods instead.
 
 Time is virtual: transfers cost frames of 1 ms (full speed) or 125 us, clocks cost TCK; hosts cost nothing. Costs are differences of two
 runs, so opening is not in them. OpenOCD scans one at a time (drscan) and from an SVF file, which is how it queues many.
@@ -20,6 +20,11 @@ FEW_KB, MANY_KB = 16, 240
 # of a session: stage, the one before it, how often (0: once, against the stage before)
 STAGES = [("attach", "open", 0), ("reset", "attach", 0), ("load", "reset", 0), ("verify", "load", 0), ("step", "", 20), ("breakpoint", "", 10),
           ("arm", "breakpoint", 0), ("drain", "", 40)]
+PODS = [("USBDM V4", "usbdm", "usbdm"), ("USBDM V5", "usbdm,v5", "usbdm"), ("OSBDM", "osbdm", "osbdm")]
+# what, how often, unit
+POD_ROWS = [("commands", "a register read", 20, 220, "/s"), ("read", "memory read", 16, 48, "KB/s"), ("write", "memory written", 16, 48, "KB/s"),
+            ("flash", "flash: looked at, programmed, verified", 8, 24, "KB/s"), ("phrases", "the same without the loader", 8, 16, "KB/s"),
+            ("lines", "trace buffer read", 2, 6, "/s")]
 # name, model and options, our probe, OpenOCD's configuration
 ROWS = [
     ("CMSIS-DAP v2, 512 bytes", "cmsis-dap", "cmsis-dap", ["adapter driver cmsis-dap", "cmsis_dap_backend usb_bulk"]),
@@ -32,10 +37,10 @@ ROWS = [
 ]
 
 
-def run(rig, model, command):
+def run(rig, model, command, board="sim:sh7750"):
     """The rig's totals: virtual seconds, transfers, bytes, TCK."""
     with tempfile.NamedTemporaryFile() as stats:
-        r = subprocess.run([rig, "--time", "virtual", "--stats", stats.name, "--board", "sim:sh7750", model, "--"] + command,
+        r = subprocess.run([rig, "--time", "virtual", "--stats", stats.name, "--board", board, model, "--"] + command,
                            capture_output=True, text=True, timeout=170, stdin=subprocess.DEVNULL)
         if r.returncode != 0:
             raise RuntimeError((r.stderr.strip() or r.stdout.strip()).splitlines()[-1])
@@ -44,9 +49,9 @@ def run(rig, model, command):
     return [total["virtual_ns"] / 1e9, d["transfers"], d["bytes_in"] + d["bytes_out"], d["tck"]]
 
 
-def cost(rig, model, few, many, command_for):
+def cost(rig, model, few, many, command_for, board="sim:sh7750"):
     """Seconds, transfers, bytes and clocks of one of what command_for(n) does n of."""
-    a, b = run(rig, model, command_for(few)), run(rig, model, command_for(many))
+    a, b = run(rig, model, command_for(few), board), run(rig, model, command_for(many), board)
     return [(y - x) / (many - few) for x, y in zip(a, b)]
 
 
@@ -98,11 +103,25 @@ def sessions(rig, bench):
             sys.stdout.flush()
 
 
+def pods(rig, bench):
+    print("each                                                    ms    transfers      bytes")
+    for name, model, probe in PODS:
+        if MODELS and model not in MODELS:
+            continue
+        print(name)
+        for what, text, few, many, unit in POD_ROWS:
+            seconds, transfers, size, _ = cost(rig, model, few, many, lambda n: [bench, probe, what, str(n)], "sim:s12zvml128")
+            print(f"  {text:<40} {1 / seconds:9,.1f} {unit:<5} {1e3 * seconds:9.2f} {transfers:9.2f} {size:10.0f}")
+            sys.stdout.flush()
+
+
 def main():
     build = os.path.abspath(sys.argv[1])
     rig, bench = os.path.join(build, "tests/usb/usb_rig"), os.path.join(build, "tests/bench/bench_probe")
     if "--sessions" in sys.argv:
         return sessions(rig, bench)
+    if "--pods" in sys.argv:
+        return pods(rig, os.path.join(build, "tests/bench/bench_bdc"))
     print(f"TCK {HZ // 1000000} MHz; per 32-bit DR scan, or KB of an SH-4's memory            transfers     bytes    clocks  of TCK")
     for name, model, probe, setup in ROWS:
         if MODELS and model not in MODELS:
