@@ -1,5 +1,5 @@
 /* A USB device that answers anything: what a fuzzer puts in place of a model. Its input is a row of transfers to the host: length (two
- * bytes, big-endian), bytes; behind the last nothing is answered. What the host sends is taken. */
+ * bytes, big-endian; BABBLER_NOTHING: not now), bytes; behind the last nothing is answered. What the host sends is taken. */
 #ifndef TESTS_USB_BABBLER_H
 #define TESTS_USB_BABBLER_H
 
@@ -9,6 +9,8 @@
 #include "probe/base/bytes.h"
 #include "probe/base/util.h"
 #include "tests/usb/model.h"
+
+enum { BABBLER_NOTHING = 0xFFFF };
 
 struct babbler {
     struct usb_model base;
@@ -27,8 +29,11 @@ static inline int babbler_in(struct usb_model *m, uint8_t ep, uint8_t *buf, size
     (void)ep;
     if (b->end - b->at < 2)
         return USB_NAK;
-    size_t n = MIN((size_t)be16(b->at), cap);
+    unsigned length = be16(b->at);
     b->at += 2;
+    if (length == BABBLER_NOTHING)
+        return USB_NAK;
+    size_t n = MIN((size_t)length, cap);
     n = MIN(n, (size_t)(b->end - b->at));
     memcpy(buf, b->at, n);
     b->at += n;
