@@ -4,6 +4,7 @@
 usage: test_gdb.py PROBEPROF [CASE...]     exit 0 all passed, 1 a failure, 77 gdb-multiarch is missing
 A case is a list of GDB commands and of regular expressions that its output must match one after the other.
 """
+import contextlib
 import os
 import re
 import select
@@ -93,7 +94,8 @@ class Board:
         self.log = open(os.path.join(self.dir, "log"), "w+")
         self.process = subprocess.Popen([probeprof, "--probe", "sim:sh7750", *(() if profile else ("--no-profile",)), "--gdb", self.socket, *options],
                                         stdin=subprocess.DEVNULL, stdout=self.log, stderr=self.log, cwd=self.dir)
-        for _ in range(200):
+        until = time.time() + DEADLINE
+        while time.time() < until and self.process.poll() is None:
             if os.path.exists(self.socket):
                 return
             time.sleep(0.05)
@@ -106,7 +108,7 @@ class Board:
     def close(self):
         self.process.terminate()
         try:
-            self.process.wait(10)
+            self.process.wait(DEADLINE)
         except subprocess.TimeoutExpired:
             self.process.kill()
             self.process.wait()
@@ -165,6 +167,13 @@ class Gdb:
         self.process.stdout.close()
 
 
+@contextlib.contextmanager
+def session(probeprof, *options, gdb=Gdb, profile=False):
+    """A probeprof and a GDB, not connected yet."""
+    with contextlib.closing(Board(probeprof, *options, profile=profile)) as board, contextlib.closing(gdb()) as one:
+        yield board, one
+
+
 def in_order(text, patterns):
     at = 0
     for pattern in patterns:
@@ -175,18 +184,14 @@ def in_order(text, patterns):
     return None
 
 
-def scripted(probeprof, commands, patterns):
-    board, gdb = Board(probeprof), Gdb()
-    try:
+def scripted(opened, commands, patterns):
+    with opened as (board, gdb):
         text = gdb.command("target remote " + board.socket)
         for line in commands:
             text += "(gdb) %s\n" % line + gdb.command(line.replace("@", board.socket))
         missing = in_order(text, patterns)
         if missing:
             raise RuntimeError("no %r, in this order, in:\n%s\n%s" % (missing, text, board.text()))
-    finally:
-        gdb.close()
-        board.close()
 
 
 def interrupt_thrice(gdb, counter):
@@ -205,20 +210,15 @@ def interrupt_thrice(gdb, counter):
 
 def ctrl_c(probeprof):
     """A program that loops stops at Ctrl-C, where it is, and goes on."""
-    board, gdb = Board(probeprof), Gdb()
-    try:
+    with session(probeprof) as (board, gdb):
         for line in ("target remote " + board.socket, "load", "break main", "continue", "set var asked = 1", "delete"):
             gdb.command(line)
         interrupt_thrice(gdb, "counter")
-    finally:
-        gdb.close()
-        board.close()
 
 
 def read_while_running(probeprof):
     """Memory, counters and variables of a program that runs on."""
-    board, gdb = Board(probeprof), Gdb()
-    try:
+    with session(probeprof) as (board, gdb):
         gdb.command("set non-stop on")
         gdb.command("target remote " + board.socket)
         gdb.send("interrupt")
@@ -234,26 +234,19 @@ def read_while_running(probeprof):
         missing = in_order(text, [r"= 7", r"TCNT0", r"running"])
         if missing:
             raise RuntimeError("no %r, in this order, in:\n%s" % (missing, text))
-        gdb.command("interrupt")
+        gdb.send("interrupt")
         gdb.wait("stopped|SIGINT|signal 0")
-    finally:
-        gdb.close()
-        board.close()
 
 
 def extended(probeprof):
     """run starts the program anew, as often as wanted."""
-    board, gdb = Board(probeprof, "--elf", ELF), Gdb()
-    try:
+    with session(probeprof, "--elf", ELF) as (board, gdb):
         text = ""
         for line in ("target extended-remote " + board.socket, "load", "break main", "run", "next", "print first", "run", "kill", "info threads",
                      "run", "next", "print first", "set var asked = 2", "delete", "continue", "info threads", "break factorial", "run", "bt"):
             text += gdb.command(line)
         expect(text, [r"Breakpoint 1, main", r"= 5\b", r"Breakpoint 1, main", r"killed", r"No threads", r"Breakpoint 1, main", r"= 5\b",
                       r"exited with code 053", r"No threads", r"factorial \(n=5\)", r"main"])
-    finally:
-        gdb.close()
-        board.close()
 
 
 def expect(text, patterns):
@@ -264,8 +257,7 @@ def expect(text, patterns):
 
 def non_stop(probeprof):
     """GDB's non-stop mode: a program that runs in the background, is interrupted, stepped and let go again."""
-    board, gdb = Board(probeprof), Gdb()
-    try:
+    with session(probeprof) as (board, gdb):
         text = "".join(gdb.command(line) for line in ("set non-stop on", "target extended-remote " + board.socket, "info threads"))
         expect(text, [r"\(running\)"])  # it is not disturbed
         gdb.send("interrupt")
@@ -276,14 +268,11 @@ def non_stop(probeprof):
         gdb.send("interrupt")
         gdb.wait(r"Thread 1 stopped|stopped|SIGINT")
         text = "".join(gdb.command(line) for line in (
-            "info threads", "print counter > 0", "stepi", "next", "break bump", "continue", "delete", "continue &", "info threads"))
+            "info threads", "print counter > 0", "break bump", "continue", "stepi", "next", "delete", "continue &", "info threads"))
         expect(text, [r"\* 1 +Thread", r"= 1\b", r"Breakpoint 2, bump", r"\(running\)"])
         gdb.send("interrupt -a")
         gdb.wait(r"stopped|SIGINT")
         expect(gdb.command("bt") + gdb.command("detach"), [r"#0", r"detached"])
-    finally:
-        gdb.close()
-        board.close()
 
 
 def file_io(probeprof):
@@ -323,16 +312,12 @@ def file_io(probeprof):
 
 def start_and_kill(probeprof):
     """What an IDE types: start, kill, start, attach after detach."""
-    board, gdb = Board(probeprof, "--elf", ELF), Gdb()
-    try:
+    with session(probeprof, "--elf", ELF) as (board, gdb):
         text = "".join(gdb.command(line) for line in (
             "target extended-remote " + board.socket, "load", "start", "next", "kill", "info threads", "start", "detach", "info threads",
             "attach 1", "info threads", "kill", "info threads"))
         expect(text, [r"Temporary breakpoint 1, main", r"killed", r"No threads", r"Temporary breakpoint 2, main", r"detached", r"No threads",
                       r"\* 1 +Thread", r"killed", r"No threads"])
-    finally:
-        gdb.close()
-        board.close()
 
 
 def two_gdbs(probeprof):
@@ -370,26 +355,15 @@ def two_gdbs(probeprof):
 def no_halt(probeprof):
     """A CPU that does not answer: GDB gives up with the reason, and does not wait for ever."""
     for fault in "no-clock", "silent":
-        board, gdb = Board(probeprof, "--probe", "sim:sh7750,fault=" + fault), Gdb()
-        try:
+        with session(probeprof, "--probe", "sim:sh7750,fault=" + fault) as (board, gdb):
             text = gdb.command("target remote " + board.socket)
             if in_order(text, [r"does not answer an ASE break", r"clocked"]):
                 raise RuntimeError("%s: no reason in: %s" % (fault, text))
-        finally:
-            gdb.close()
-            board.close()
 
 
-def main():
-    if not shutil.which("gdb-multiarch"):
-        print("skipped: no gdb-multiarch")
-        return 77
-    probeprof, wanted, failed = os.path.abspath(sys.argv[1]), sys.argv[2:], 0
-    cases = [(name, lambda c=c, p=p: scripted(probeprof, c, p)) for name, c, p in CASES]
-    cases += [("Ctrl-C", lambda: ctrl_c(probeprof)), ("a CPU that does not halt", lambda: no_halt(probeprof)), ("two GDBs", lambda: two_gdbs(probeprof)),
-              ("extended-remote: run, kill, run", lambda: extended(probeprof)), ("start, kill, attach", lambda: start_and_kill(probeprof)),
-              ("non-stop", lambda: non_stop(probeprof)), ("file I/O", lambda: file_io(probeprof)),
-              ("reading while it runs", lambda: read_while_running(probeprof))]
+def run_cases(cases, wanted):
+    """Rows of name and function; wanted: names, all if empty. Returns the exit code."""
+    failed = 0
     for name, run in cases:
         if wanted and name not in wanted:
             continue
@@ -402,6 +376,19 @@ def main():
             print("FAIL %s: %s" % (name, why))
         sys.stdout.flush()
     return 1 if failed else 0
+
+
+def main():
+    if not shutil.which("gdb-multiarch"):
+        print("skipped: no gdb-multiarch")
+        return 77
+    probeprof = os.path.abspath(sys.argv[1])
+    cases = [(name, lambda c=c, p=p: scripted(session(probeprof), c, p)) for name, c, p in CASES]
+    cases += [("Ctrl-C", lambda: ctrl_c(probeprof)), ("a CPU that does not halt", lambda: no_halt(probeprof)), ("two GDBs", lambda: two_gdbs(probeprof)),
+              ("extended-remote: run, kill, run", lambda: extended(probeprof)), ("start, kill, attach", lambda: start_and_kill(probeprof)),
+              ("non-stop", lambda: non_stop(probeprof)), ("file I/O", lambda: file_io(probeprof)),
+              ("reading while it runs", lambda: read_while_running(probeprof))]
+    return run_cases(cases, sys.argv[2:])
 
 
 if __name__ == "__main__":

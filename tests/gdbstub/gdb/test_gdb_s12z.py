@@ -75,37 +75,21 @@ class Gdb(test_gdb.Gdb):
         self.start([self.program, "-q", "-nx", ELF])
 
 
-def scripted(probeprof, commands, patterns):
-    board, gdb = Board(probeprof, "--probe", PART), Gdb()
-    try:
-        text = gdb.command("target remote " + board.socket)
-        for line in commands:
-            text += "(gdb) %s\n" % line + gdb.command(line.replace("@", board.socket))
-        try:
-            expect(text, patterns)
-        except RuntimeError as why:
-            raise RuntimeError("%s\n%s" % (why, board.text()))
-    finally:
-        gdb.close()
-        board.close()
+def session(probeprof, *options, **more):
+    return test_gdb.session(probeprof, *options, gdb=Gdb, **more)
 
 
 def ctrl_c(probeprof):
     """A program that loops stops at Ctrl-C, where it is, and goes on."""
-    board, gdb = Board(probeprof, "--probe", PART), Gdb()
-    try:
+    with session(probeprof, "--probe", PART) as (board, gdb):
         for line in ("target remote " + board.socket, "load"):
             gdb.command(line)
         interrupt_thrice(gdb, "*(long*)&rounds")
-    finally:
-        gdb.close()
-        board.close()
 
 
 def read_while_running(probeprof):
     """Memory of a program that runs on, and is not held for it."""
-    board, gdb = Board(probeprof, "--probe", PART), Gdb()
-    try:
+    with session(probeprof, "--probe", PART) as (board, gdb):
         gdb.command("set non-stop on")
         gdb.command("target remote " + board.socket)
         gdb.send("interrupt")
@@ -117,9 +101,6 @@ def read_while_running(probeprof):
             raise RuntimeError("the program does not run on: %r" % counts)
         text = gdb.command("info threads") + gdb.command("break clamp") + gdb.command("shell sleep 0.3") + gdb.command("info threads")
         expect(text, [r"running", r"Breakpoint 1 at", r"Breakpoint 1, clamp", r"clamp \(\)"])
-    finally:
-        gdb.close()
-        board.close()
 
 
 def failed_downloads(probeprof):
@@ -136,8 +117,7 @@ def failed_downloads(probeprof):
     ]
     try:
         for probe, word, words in rows:
-            board, gdb = Board(probeprof, "--probe", probe), Gdb()
-            try:
+            with session(probeprof, "--probe", probe) as (board, gdb):
                 gdb.command("target remote " + board.socket)
                 text = gdb.command("load")
                 expect(text, [r"Error (erasing|writing|finishing)"])
@@ -148,31 +128,20 @@ def failed_downloads(probeprof):
                 while "GDB's download failed: " not in board.text() and time.time() < until:
                     time.sleep(0.05)
                 expect(board.text(), [r"GDB's download failed: "])
-            finally:
-                gdb.close()
-                board.close()
     finally:
         shutil.rmtree(folder)
 
 
 def monitor_load(probeprof):
     """The bridge's own ELF, loaded with sentences."""
-    board, gdb = Board(probeprof, "--probe", PART, "--elf", ELF), Gdb()
-    try:
+    with session(probeprof, "--probe", PART, "--elf", ELF) as (board, gdb):
         gdb.command("target remote " + board.socket)
         text = "".join(gdb.command(line) for line in ("monitor load", "maintenance flush register-cache", "print $p == (long)&start", "compare-sections",
                                                       "break control_loop", "continue", "monitor load what"))
         expect(text, [r"loaded and verified 1259 bytes of .*motor\.elf", r"= 1", r"\.text.*matched", r"Breakpoint 1, control_loop", r"takes no word"])
-    finally:
-        gdb.close()
-        board.close()
-    board, gdb = Board(probeprof, "--probe", PART + ",fault=flash-weak@9", "--elf", ELF), Gdb()
-    try:
+    with session(probeprof, "--probe", PART + ",fault=flash-weak@9", "--elf", ELF) as (board, gdb):
         gdb.command("target remote " + board.socket)
         expect(gdb.command("monitor load"), [r"load: verify: FE0\w\w\w reads", r"load again"])
-    finally:
-        gdb.close()
-        board.close()
 
 
 def broken_download(probeprof):
@@ -196,60 +165,44 @@ def broken_download(probeprof):
 
 def security_byte(probeprof):
     """A program that would lock the part is refused, and says so; the part stays open."""
-    board, gdb = Board(probeprof, "--probe", PART), Gdb()
-    locking = os.path.join(board.dir, "lock.elf")
-    with open(ELF, "rb") as f, open(locking, "wb") as g:
-        g.write(f.read().replace(b"\xff\xff\xff\xfe", b"\xff\xff\xff\xff", 1)) # its section .security
-    try:
+    with session(probeprof, "--probe", PART) as (board, gdb):
+        locking = os.path.join(board.dir, "lock.elf")
+        with open(ELF, "rb") as f, open(locking, "wb") as g:
+            g.write(f.read().replace(b"\xff\xff\xff\xfe", b"\xff\xff\xff\xff", 1)) # its section .security
         gdb.command("target remote " + board.socket)
         text = gdb.command("load")
         text += gdb.command("load " + locking) + gdb.command("monitor flash") + gdb.command("x/xb 0xfffe0f")
         expect(text, [r"Transfer rate", r"[Ee]rror", r"The download failed: .*would lock the part", r"the last download failed: .*would lock the part",
                       r"security byte and vectors are as before", r"0xfe"])
         expect(gdb.command("load") + gdb.command("compare-sections"), [r"Transfer rate", r"\.text.*matched"])
-    finally:
-        gdb.close()
-        board.close()
 
 
 def secured(probeprof):
     """A secured part: GDB is told, in plain remote mode, too, and its monitor opens it."""
-    board, gdb = Board(probeprof, "--probe", PART + ",secured"), Gdb()
-    try:
+    with session(probeprof, "--probe", PART + ",secured") as (board, gdb):
         expect(gdb.command("target remote " + board.socket), [r"the part is secured .*it can only be erased; target extended-remote, then monitor unsecure"])
         text = gdb.command("target extended-remote " + board.socket)
         text += "".join(gdb.command(line) for line in ("monitor unsecure", "monitor unsecure ERASE-EVERYTHING", "attach 1", "load", "compare-sections",
                                                        "break control_loop", "continue"))
         expect(board.text() + text, [r"secured", r"ERASE-EVERYTHING", r"the part is open", r"\.text.*matched", r"Breakpoint 1, control_loop"])
-    finally:
-        gdb.close()
-        board.close()
 
 
 def while_profiling(probeprof):
     """Breakpoints in comparators and a profile at the same time: it is armed again at each continue, and loses nothing."""
-    board, gdb = Board(probeprof, "--probe", PART, "--elf", ELF, "--load", profile=True), Gdb()
-    try:
+    with session(probeprof, "--probe", PART, "--elf", ELF, "--load", profile=True) as (board, gdb):
         time.sleep(0.5)
         text = "".join(gdb.command(line) for line in (
             "target remote " + board.socket, "break clamp", "continue", "monitor dbg", "continue", "continue", "monitor profile status", "delete", "detach"))
         expect(text, [r"Breakpoint 1, clamp", r"armed when the program goes on", r"before the instruction", r"profiles from arming", r"Breakpoint 1, clamp",
                       r"Breakpoint 1, clamp", r"profiling: [1-9]\d* events, 0 lost", r"detached"])
-    finally:
-        gdb.close()
-        board.close()
 
 
 def other_parts(probeprof):
     """The part without trace, and the larger one."""
     for part, words in ("sim:s12zvl128", [r"without trace", r"0x00100000 +0x00100800"]), ("sim:s12zvmc256", [r"with trace", r"0x00fc0000 +0x01000000"]):
-        board, gdb = Board(probeprof, "--probe", part + SOMETHING), Gdb()
-        try:
+        with session(probeprof, "--probe", part + SOMETHING) as (board, gdb):
             text = "".join(gdb.command(line) for line in ("target remote " + board.socket, "monitor dbg", "info mem", "load", "compare-sections"))
             expect(text, words + [r"\.text.*matched"])
-        finally:
-            gdb.close()
-            board.close()
 
 
 def main():
@@ -258,25 +211,14 @@ def main():
         print(found.stderr.strip())
         return 77
     Gdb.program = found.stdout.strip()
-    probeprof, wanted, failed = os.path.abspath(sys.argv[1]), sys.argv[2:], 0
-    cases = [(name, lambda c=c, p=p: scripted(probeprof, c, p)) for name, c, p in CASES]
+    probeprof = os.path.abspath(sys.argv[1])
+    cases = [(name, lambda c=c, p=p: test_gdb.scripted(session(probeprof, "--probe", PART), c, p)) for name, c, p in CASES]
     cases += [("Ctrl-C", lambda: ctrl_c(probeprof)), ("reading while it runs", lambda: read_while_running(probeprof)),
               ("downloads that fail", lambda: failed_downloads(probeprof)), ("monitor load", lambda: monitor_load(probeprof)),
               ("a download broken off", lambda: broken_download(probeprof)),
               ("a program that would lock the part", lambda: security_byte(probeprof)), ("a secured part", lambda: secured(probeprof)),
               ("breakpoints while profiling", lambda: while_profiling(probeprof)), ("other parts", lambda: other_parts(probeprof))]
-    for name, run in cases:
-        if wanted and name not in wanted:
-            continue
-        start = time.time()
-        try:
-            run()
-            print("ok   %s (%.1f s)" % (name, time.time() - start))
-        except RuntimeError as why:
-            failed += 1
-            print("FAIL %s: %s" % (name, why))
-        sys.stdout.flush()
-    return 1 if failed else 0
+    return test_gdb.run_cases(cases, sys.argv[2:])
 
 
 if __name__ == "__main__":

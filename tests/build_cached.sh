@@ -1,0 +1,30 @@
+# Sourced by scripts that build a tool from Debian's sources, once, into the user's cache: ${XDG_CACHE_HOME:-~/.cache}/probeprof.
+# shellcheck shell=bash
+missing() { echo "skipped: $1" >&2; exit 77; }
+
+need_tools() {
+  local tool
+  for tool in "$@"; do
+    command -v "$tool" >/dev/null || missing "no $tool"
+  done
+}
+
+# cache_of NAME RESULT - sets $cache; prints RESULT, a path in it, and ends if it is built already.
+cache_of() {
+  cache=${XDG_CACHE_HOME:-$HOME/.cache}/probeprof/$1
+  [ ! -e "$cache/complete" ] || { echo "$cache/$2"; exit 0; }
+}
+
+# build_cached FUNCTION RESULT - runs FUNCTION in a new empty folder; it installs into $cache. Prints the path of RESULT.
+build_cached() {
+  mkdir -p "$cache" || exit 1
+  exec 9>"$cache/lock"
+  flock 9 # two at once: the second finds it done
+  if [ ! -e "$cache/complete" ]; then
+    work=$(mktemp -d "$cache/build.XXXXXX") || exit 1
+    trap 'rm -rf "$work"' EXIT
+    (cd "$work" && "$1") >"$cache/build.log" 2>&1 </dev/null || { echo "the build failed, see $cache/build.log" >&2; exit 1; }
+    touch "$cache/complete"
+  fi
+  echo "$cache/$2"
+}
