@@ -271,7 +271,8 @@ static int none(const struct adapter_list *list, const char *driver, const struc
             if (is_trouble(a))
                 return err_set(err, ERR_NOT_FOUND, a->problem.hint, "%s: %s", a->driver->name, a->problem.what);
             if (!a->can && !n && !named(spec))
-                return err_set(err, ERR_NOT_FOUND, hint, "%s %s cannot be used: %s", a->driver->name, *a->serial ? a->serial : a->bus_path, a->note);
+                return err_set(err, ERR_NOT_FOUND, "it takes an adapter with JTAG for SH-4, with BDC for S12Z; `probeprof list` shows what each can do",
+                               "%s %s cannot be used: %s", a->driver->name, *a->serial ? a->serial : a->bus_path, a->note);
         }
     const char *kind = driver || !spec->need ? "" : spec->need & ADAPTER_BDC ? " with BDC" : " with JTAG";
     return err_set(err, ERR_NOT_FOUND, hint, "no%s%s adapter%s found%s%s%s%s%s%s", driver ? " " : "", driver ? driver : "", kind,

@@ -129,6 +129,13 @@ static const char *maker(uint32_t idcode)
 
 const char *jtag_chain_text(const struct jtag_chain *chain, char *buf, size_t cap)
 {
+    bool any = chain->taps == 1;
+    for (unsigned i = 0; i < chain->taps; i++)
+        any |= chain->idcode[i] != 0;
+    if (!any) {
+        snprintf(buf, cap, "%u devices without IDCODE, instruction registers of %u bits", chain->taps, chain->ir_bits);
+        return buf;
+    }
     size_t at = (size_t)snprintf(buf, cap, "%u device%s (", chain->taps, chain->taps == 1 ? "" : "s");
     for (unsigned i = 0; i < chain->taps && at < cap; i++) {
         const char *comma = i ? ", " : "";
@@ -152,7 +159,8 @@ struct lengths {
 
 static int malformed(const char *given, struct err *err)
 {
-    return err_set(err, ERR_USAGE, "IR lengths from TDI to TDO, the target marked: 4,16*,8", "chain: '%s'", given);
+    return err_set(err, ERR_USAGE, "IR lengths from TDI to TDO, the target marked: 4,16*,8", "chain: '%s' is no list of lengths, each from %d to %d bits", given,
+                   MIN_IR, JTAG_CHAIN_MAX_IR);
 }
 
 static int parse(const char *given, struct lengths *out, struct err *err)

@@ -31,10 +31,13 @@ static int take(void *ctx, int id, const char *value, struct err *err)
     return 0;
 }
 
+/* A driver that could not look. */
+static bool is_trouble(const struct adapter *a) { return !*a->serial && !*a->bus_path; }
+
 /* "JTAG, serial; firmware V2.1; at 1-2.3; SWD only" */
 static void facts(const struct adapter *a, char *out, size_t cap)
 {
-    size_t at = 0;
+    size_t at = a->can || is_trouble(a) ? 0 : (size_t)snprintf(out, cap, "cannot be used");
     for (size_t i = 0; i < ARRAY_LEN(abilities); i++)
         if (a->can & abilities[i].bit)
             at += (size_t)snprintf(out + at, cap - at, "%s%s", at ? ", " : "", abilities[i].name);
@@ -52,7 +55,7 @@ static void row_text(const struct adapter_list *list, size_t i, FILE *out)
     const struct adapter *a = &list->row[i];
     char name[PROBE_NAME_MAX], text[512] = "";
     adapter_name(list, i, name, sizeof name);
-    bool looked = *a->serial || *a->bus_path;
+    bool looked = !is_trouble(a);
     if (!looked)
         snprintf(name, sizeof name, "%s", a->driver->name);
     fprintf(out, "  %s%s%s\n", name, *a->product ? "  " : "", a->product);

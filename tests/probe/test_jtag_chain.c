@@ -306,6 +306,8 @@ static void text__chain__in_words(void **state)
     char buf[100], small[20];
     (void)state;
     assert_string_equal(jtag_chain_text(&c, buf, sizeof buf), "2 devices (4BA00477 Arm, no IDCODE), instruction registers of 20 bits");
+    const struct jtag_chain nameless = { .taps = 8, .ir_bits = 50 };
+    assert_string_equal(jtag_chain_text(&nameless, buf, sizeof buf), "8 devices without IDCODE, instruction registers of 50 bits");
     assert_string_equal(jtag_chain_text(&c, small, sizeof small), "2 devices (4BA00477");
 }
 

@@ -13,6 +13,7 @@ import time
 
 PROGRAM, RIG = os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2])
 ENV = {k: v for k, v in os.environ.items() if k != "PROBEPROF_PROBE"}
+FIELDS = {"probe", "driver", "serial", "location", "channel", "usb", "product", "firmware", "note", "doubtful", "can", "problem"}
 SH4 = sys.argv[3].startswith("sh")
 TARGET = ["--target", sys.argv[3]] + (["--private"] if SH4 else [])
 
@@ -33,7 +34,12 @@ def tell(*words):
 def adapters(wrap=()):
     r = run("list", "--json", wrap=wrap)
     check(r.returncode == 0, r.stderr)
-    found = [a for a in json.loads(r.stdout)["adapters"] if a["usb"]]
+    document = json.loads(r.stdout)
+    check(document["schema"] == "probeprof.list/2" and set(document) == {"schema", "adapters", "drivers", "boards", "parts"}, document)
+    for a in document["adapters"]: # as the manual has them
+        check(set(a) == FIELDS and isinstance(a["can"], list) and isinstance(a["doubtful"], bool), a)
+        check(a["problem"] is None or set(a["problem"]) == {"code", "what", "hint"}, a)
+    found = [a for a in document["adapters"] if a["usb"]]
     text = run("list", wrap=wrap).stdout
     for line in text.split("simulated boards")[0].splitlines():
         check(len(line) < 80, line)
@@ -155,6 +161,15 @@ class Cases:
         end(p)
         wrong("adapter", "with serial number 999", "cmsis-dap:", "--probe", "jlink:999")
         wrong("adapter", "at 7-7", "jlink", "--probe", "jlink:@7-7")
+
+    def case_nameless(self):
+        """Two of a kind without serial numbers: told apart by their places, in the order of those."""
+        rows = adapters()
+        check([a["probe"] for a in rows] == ["jlink:@1-2", "jlink:@1-10"] and not any(a["serial"] for a in rows), rows)
+        wrong("adapter", "2 adapters fit: jlink:@1-2, jlink:@1-10", "choose one: --probe jlink:@1-2", *TARGET)
+        d, w = doctor(*TARGET, "--probe", "jlink:@1-2")
+        check(w is None, json.dumps(d, indent=1))
+        wrong("power", "no target power", "switch the board on", *TARGET, "--probe", "jlink:@1-10") # there is no board at that one
 
     def case_volts(self):
         """The supply is shown, and checked where it was said what it should be."""
