@@ -2,6 +2,7 @@
 
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "probe/base/util.h"
@@ -169,6 +170,34 @@ int link_check(struct probe *p, uint32_t bits, unsigned *taps, struct err *err)
     if (taps)
         *taps = (unsigned)delay;
     return 0;
+}
+
+int link_rate(struct probe *p, uint32_t *bits_per_s, struct err *err)
+{
+    enum { FIRST_BITS = 2048, MOST_OPS = 16, LONG_NS = 20 * 1000 * 1000 };
+    static const uint8_t zeros[JTAG_MAX_BITS / 8];
+    const struct jtag_ops *jtag = p->driver->jtag;
+    struct jtag_op ops[MOST_OPS];
+    uint8_t *out = malloc(sizeof zeros);
+    uint64_t took = 0;
+    uint32_t bits = FIRST_BITS;
+    size_t n = 1;
+    int ret = out ? 0 : err_set(err, ERR_NOMEM, "", "out of memory");
+    while (ret == 0) {
+        for (size_t i = 0; i < n; i++)
+            ops[i] = jtag_dr(bits, zeros, out);
+        uint64_t since = jtag->now_ns(p);
+        ret = jtag->execute(p, ops, n, err);
+        took = jtag->now_ns(p) - since;
+        if (took >= LONG_NS || n == MOST_OPS)
+            break;
+        bits = MIN(2 * bits, (uint32_t)JTAG_MAX_BITS);
+        n = bits == JTAG_MAX_BITS ? 2 * n : 1;
+    }
+    free(out);
+    if (ret == 0)
+        *bits_per_s = (uint32_t)MIN((uint64_t)n * bits * 1000000000u / MAX(took, (uint64_t)1), (uint64_t)UINT32_MAX);
+    return ret;
 }
 
 /* ---- the clock ---- */

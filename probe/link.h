@@ -32,6 +32,11 @@ enum { LINK_MAX_PATTERN = 16384 };
  * Source: IEEE 1149.1: an instruction of all ones is BYPASS, one bit per device, which captures 0. */
 int link_check(struct probe *p, uint32_t bits, unsigned *taps, struct err *err);
 
+/* link_rate - how many bits a second pass through the chain in long scans, by the link's clock: what the adapter really does, whatever
+ * clock it says it has
+ * Every device is in BYPASS (link_check() leaves them so); takes some 20 ms, or the time of 2048 bits. Returns 0 or the adapter's failure. */
+int link_rate(struct probe *p, uint32_t *bits_per_s, struct err *err);
+
 /* link_hz_text - a clock for people: "4500 kHz", "457 Hz". Returns buf. */
 const char *link_hz_text(uint32_t hz, char *buf, size_t cap);
 

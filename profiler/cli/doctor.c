@@ -257,11 +257,14 @@ static int look_jtag(struct doctor *d, char *detail, size_t cap, struct err *err
 {
     struct jtag_chain chain;
     char text[160];
+    uint32_t rate = 0;
     int ret = link_check(d->probe, CHECK_BITS, NULL, err);
+    if (ret == 0)
+        ret = link_rate(d->probe, &rate, err);
     if (ret == 0)
         ret = jtag_chain_scan(d->probe, &chain, err);
     if (ret == 0)
-        snprintf(detail, cap, "bits pass unharmed; %s", jtag_chain_text(&chain, text, sizeof text));
+        snprintf(detail, cap, "bits pass unharmed, %u kbit/s; %s", (unsigned)(rate / 1000), jtag_chain_text(&chain, text, sizeof text));
     return ret;
 }
 

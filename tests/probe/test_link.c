@@ -111,6 +111,27 @@ static void speed_auto__wires_with_a_limit__stays_below_it(void **state)
     }
 }
 
+/* In the board's own time a long scan is nearly all data. */
+static void rate__simulated_board__is_its_clock(void **state)
+{
+    static const uint32_t clocks[] = { 10000, 100000, 1000000, 20000000 };
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(clocks); i++) {
+        struct probe *p = open_board("sim:sh7750");
+        uint32_t got = 0, rate = 0;
+        assert_int_equal(p->driver->jtag->set_clock(p, clocks[i], &got, NULL), 0);
+        assert_int_equal(link_check(p, 1024, NULL, NULL), 0);
+        assert_int_equal(link_rate(p, &rate, NULL), 0);
+        assert_in_range(rate, clocks[i] / 100 * 98, clocks[i]);
+        probe_close(p);
+    }
+    struct probe *p = open_board("sim:sh7750,fault=unplug@1");
+    uint32_t rate = 7;
+    assert_int_equal(link_rate(p, &rate, NULL), -ERR_USB);
+    assert_int_equal(rate, 7);
+    probe_close(p);
+}
+
 static void speed_auto__nothing_works__says_why(void **state)
 {
     static const struct { const char *board; int ret; const char *what; } rows[] = {
@@ -248,7 +269,8 @@ static void reset__held_low__says_so(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(speed_auto__wires_with_a_limit__stays_below_it), cmocka_unit_test(speed_auto__nothing_works__says_why),
+        cmocka_unit_test(speed_auto__wires_with_a_limit__stays_below_it), cmocka_unit_test(rate__simulated_board__is_its_clock),
+        cmocka_unit_test(speed_auto__nothing_works__says_why),
         cmocka_unit_test(power__boards_with_and_without__told_apart),     cmocka_unit_test(power__measured__below_800_mv_is_none),
         cmocka_unit_test(reset__any_adapter__pin_low_then_released),     cmocka_unit_test(reset__held_low__says_so),
         cmocka_unit_test(power_and_reset__pins_cannot_be_read__unknown_and_done),
