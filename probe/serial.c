@@ -20,8 +20,8 @@ enum { BAUD_DEFAULT = 57600, BAUD_MIN = 300, BAUD_MAX = 12000000 };
 struct stream {
     struct probe base;
     struct stream_fd fd;
-    bool rsp, is_tty, rtscts;
-    uint32_t baud;
+    bool rsp, is_tty, rtscts, dcload;
+    uint32_t baud, asked_baud;
     struct tty_info tty; /* is_tty */
     char socket[TCP_HOST_MAX + TCP_PORT_MAX + 4]; /* else: a path, or HOST:PORT */
 };
@@ -38,11 +38,18 @@ static int option(void *ctx, const char *name, const char *value, struct err *er
         s->rtscts = true;
         return 0;
     }
+    if (!strcmp(name, "loader") && !s->rsp) {
+        if (strcmp(value, "dcload"))
+            return err_set(err, ERR_USAGE, "loader=dcload", "serial: no loader '%.40s'", value);
+        s->dcload = true;
+        return 0;
+    }
     if (strcmp(name, "baud"))
-        return err_set(err, ERR_USAGE, "options: baud=57600, rtscts", "%s: no option '%.40s'", s->rsp ? "rsp" : "serial", name);
+        return err_set(err, ERR_USAGE, s->rsp ? "options: baud=57600, rtscts" : "options: baud=57600, rtscts, loader=dcload", "%s: no option '%.40s'",
+                       s->rsp ? "rsp" : "serial", name);
     int ret = options_hz("baud", value, BAUD_MIN, BAUD_MAX, &baud, err);
     if (ret == 0)
-        s->baud = (uint32_t)baud;
+        s->baud = s->asked_baud = (uint32_t)baud;
     return ret;
 }
 
@@ -158,7 +165,8 @@ static int open_stream(const struct probe_driver *driver, bool rsp, const struct
     struct stream *s = calloc(1, sizeof *s);
     if (!s)
         return err_set(err, ERR_NOMEM, "", "out of memory");
-    *s = (struct stream){ .base = { .driver = driver, .log = cfg->log }, .fd = { .fd = -1 }, .rsp = rsp, .baud = BAUD_DEFAULT };
+    *s = (struct stream){ .base = { .driver = driver, .log = cfg->log }, .fd = { .fd = -1 }, .rsp = rsp, .baud = BAUD_DEFAULT,
+                          .asked_baud = BAUD_DEFAULT };
     int ret = parse(s, cfg->spec ? cfg->spec : "", err);
     if (ret == 0)
         ret = connect_stream(s, err);
@@ -197,7 +205,7 @@ static int open_rsp(const struct probe_config *cfg, struct probe **out, struct e
 static unsigned traits(struct probe *p)
 {
     const struct stream *s = stream_of(p);
-    return (s->rsp ? STREAM_RSP : 0u) | (s->is_tty ? 0u : STREAM_LOSSLESS);
+    return (s->rsp ? STREAM_RSP : 0u) | (s->is_tty ? 0u : STREAM_LOSSLESS) | (s->dcload ? STREAM_DCLOAD : 0u);
 }
 
 static int read_stream(struct probe *p, uint8_t *buf, size_t cap, uint64_t max_ns, struct err *err)
@@ -225,6 +233,8 @@ static int set_baud(struct probe *p, uint32_t baud, uint32_t *got, struct err *e
     return ret;
 }
 
+static uint32_t baud_asked(struct probe *p) { return stream_of(p)->is_tty ? stream_of(p)->asked_baud : 0; }
+
 static void stats(struct probe *p, uint64_t *sent, uint64_t *received, uint64_t *transfers)
 {
     const struct stream_fd *f = &stream_of(p)->fd;
@@ -237,7 +247,7 @@ static void stats(struct probe *p, uint64_t *sent, uint64_t *received, uint64_t 
 }
 
 static const struct stream_ops ops = {
-    .traits = traits, .read = read_stream, .write = write_stream, .flush = flush_stream, .set_baud = set_baud, .now_ns = host_now_ns, .stats = stats,
+    .traits = traits, .read = read_stream, .write = write_stream, .flush = flush_stream, .set_baud = set_baud, .baud = baud_asked, .now_ns = host_now_ns, .stats = stats,
 };
 
 const struct probe_driver serial_driver = {

@@ -14,7 +14,8 @@ struct probe;
 
 enum stream_trait {
     STREAM_RSP = 1 << 0,      /* --probe said that a GDB remote stub is at the far end; without it: whatever the target driver wants there */
-    STREAM_LOSSLESS = 1 << 1  /* bytes arrive whole and in order, or the stream ends (sockets); else they may be damaged or missing */
+    STREAM_LOSSLESS = 1 << 1, /* bytes arrive whole and in order, or the stream ends (sockets); else they may be damaged or missing */
+    STREAM_DCLOAD = 1 << 2    /* --probe said that dcload-serial is to load the agent */
 };
 
 struct stream_ops {
@@ -32,6 +33,8 @@ struct stream_ops {
      * *got (may be NULL): the rate the port really has, within 3 percent. -ERR_UNSUPPORTED, nothing changed: the port cannot, or is a socket.
      * open() sets the rate of the adapter's options; reopen() the last one set. */
     int (*set_baud)(struct probe *p, uint32_t baud, uint32_t *got, struct err *err);
+    /* Bits per second that --probe asks for, whatever set_baud() has made of them since; 0: a socket. */
+    uint32_t (*baud)(struct probe *p);
     /* The link's clock, monotonic, ns. */
     uint64_t (*now_ns)(struct probe *p);
     /* Totals since open: bytes, and system calls that moved some; any pointer may be NULL. */

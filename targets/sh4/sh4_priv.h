@@ -105,6 +105,10 @@ int sh4_stream_mark(struct sh4_target *t, struct err *err);
 int sh4_stream_resync(struct sh4_target *t, struct err *err);
 int sh4_stream_run(struct sh4_target *t, struct sh4_request *req, size_t n, struct err *err);
 
+/* Has dcload-serial load and start the agent, unless it is there already and answers a halt (sh4_dcload.c). 1: it waits; 0: it was started
+ * and is not heard. */
+int sh4_dcload(struct sh4_target *t, struct err *err);
+
 /* ---- breakpoints (sh4_break.c) ---- */
 
 enum { SH4_MAX_SOFT_BREAKS = 256, SH4_UBC_CHANNELS = 2 };

@@ -684,6 +684,14 @@ static int op_attach(struct target *target, struct err *err)
         return ret < 0 ? lost(t, ret) : 0;
     }
     t->layout = NULL;
+    if (!t->link.jtag && t->probe->driver->stream->traits(t->probe) & STREAM_DCLOAD) {
+        ret = sh4_dcload(t, err);
+        if (ret == 0)
+            ret = err_set(err, ERR_NO_TARGET, "reset the Dreamcast, start dcload again; try baud=57600", "the agent was loaded and does not answer");
+        if (ret > 0)
+            ret = take_over(t, err);
+        return ret < 0 ? lost(t, ret) : 0;
+    }
     if (t->opt.allow_private) {
         use_ase(t);
         ret = load_aseram(t, err);

@@ -19,7 +19,7 @@
 #include "targets/sh4/model/board.h"
 #include "tests/model/asm.h"
 
-enum { ROM_BYTES = 0x4000, ROM_AGENT = 0x1000, ROM_TEXT = 0x3000, SLICE_NS = 200000, MOST_NS = 20000000, CHUNK = 512 };
+enum { ROM_BYTES = 0x4000, ROM_AGENT = 0x1000, ROM_TEXT = 0x3000, SLICE_NS = 200000, MOST_NS = 100000000, CHUNK = 512 };
 
 struct serial_rig {
     struct probe *probe;
@@ -31,6 +31,7 @@ struct serial_rig {
     char dir[32], rom[64], link[64], port[64];
     int near, far; /* the cable's ends: the port to connect to, the board's */
     uint32_t seed;
+    unsigned deaf;
 };
 
 static void die(const char *what, const struct err *err)
@@ -39,16 +40,50 @@ static void die(const char *what, const struct err *err)
     abort();
 }
 
-/* ---- the boot ROM: puts the agent into RAM, switches the caches on, starts it, counts in r8, or prints ---- */
+/* ---- the boot ROM: puts the agent into RAM, switches the caches on, starts it, counts in r8, or prints; or is dcload ---- */
 
-static void write_rom(const char *path, const struct serial_rig_options *o)
+/* dcload-serial's protocol by polling (docs/sh4-agent.md, 8), in ROM, so that anything may be loaded anywhere. r14: SCSCR2. */
+static const char dcload_rom[] =
+    "mov.l sp,r15\n mov.l sp,r0\n ldc r0,vbr\n mov.l scif,r14\n mov #27,r4\n bsr rate\n nop\n"
+    "main: bsr getc\n nop\n mov r0,r8\n bsr putc\n mov r0,r4\n mov r8,r0\n"
+    "cmp/eq #65,r0\n bf m1\n bra exec\n nop\n m1: cmp/eq #66,r0\n bf m2\n bra load\n nop\n m2: cmp/eq #69,r0\n bf m3\n bra send\n nop\n"
+    "m3: cmp/eq #83,r0\n bf m4\n bra speed\n nop\n m4: cmp/eq #86,r0\n bf m5\n bra version\n nop\n"
+    "m5: mov #27,r4\n bsr rate\n nop\n bra main\n nop\n"
+    ".align 2\n sp: .long 0x8C00F400\n scif: .long 0xFFE80008\n"
+    /* r0 = a byte; r4: sent */
+    "getc: mov.w @(8,r14),r0\n tst #2,r0\n bt getc\n mov.b @(12,r14),r0\n extu.b r0,r1\n mov.w @(8,r14),r0\n mov.w nordf,r2\n and r2,r0\n"
+    "mov.w r0,@(8,r14)\n rts\n mov r1,r0\n"
+    "putc: mov.w @(8,r14),r0\n tst #32,r0\n bt putc\n mov r4,r0\n mov.b r0,@(4,r14)\n mov.w @(8,r14),r0\n mov.w notd,r2\n and r2,r0\n rts\n"
+    "mov.w r0,@(8,r14)\n nordf: .word 0xFFFD\n notd: .word 0xFF9F\n"
+    /* r0 = r9 = a word, echoed; r4: sent */
+    "getw: sts.l pr,@-r15\n mov #4,r10\n gw: bsr getc\n nop\n shlr8 r9\n shll16 r0\n shll8 r0\n or r0,r9\n dt r10\n bf gw\n"
+    "bsr putw\n mov r9,r4\n lds.l @r15+,pr\n rts\n mov r9,r0\n"
+    "putw: sts.l pr,@-r15\n mov r4,r11\n mov #4,r10\n pw: bsr putc\n mov r11,r4\n dt r10\n bf/s pw\n shlr8 r11\n lds.l @r15+,pr\n rts\n nop\n"
+    /* r4: SCBRR2 + 1 */
+    "rate: mov #0,r0\n mov.w r0,@r14\n mov #6,r0\n mov.w r0,@(16,r14)\n mov r14,r1\n add #-8,r1\n mov #0,r0\n mov.w r0,@r1\n mov r4,r0\n add #-1,r0\n"
+    "mov.b r0,@(4,r1)\n mov.w pause,r1\n r1: dt r1\n bf r1\n mov #8,r0\n mov.w r0,@(16,r14)\n mov.w @(8,r14),r0\n mov #96,r0\n mov.w r0,@(8,r14)\n"
+    "mov #0,r0\n mov.w r0,@(28,r14)\n mov #48,r0\n mov.w r0,@r14\n mov.w pause,r1\n r2: dt r1\n bf r2\n rts\n nop\n pause: .word 20000\n"
+    /* SCBRR2 + 1 is 1562500 divided by the rate, rounded down */
+    "speed: bsr getw\n nop\n mov.l unit,r1\n mov #0,r4\n sp1: cmp/hs r0,r1\n bf sp2\n sub r0,r1\n bra sp1\n add #1,r4\n"
+    "sp2: mov.w @(8,r14),r0\n tst #64,r0\n bt sp2\n bsr rate\n nop\n bsr getw\n nop\n bsr putw\n mov r9,r4\n bra main\n nop\n .align 2\n unit: .long 1562500\n"
+    "version: mov.l said,r8\n v1: mov.b @r8+,r4\n tst r4,r4\n bt v2\n bsr putc\n nop\n bra v1\n nop\n v2: bra main\n nop\n .align 2\n said: .long 0xA0003000\n"
+    /* blocks 'U' only; their sum is not looked at */
+    "load: bsr getw\n nop\n mov r0,r13\n bsr getw\n nop\n mov r0,r12\n"
+    "l1: tst r12,r12\n bt lend\n bsr getc\n nop\n bsr getw\n nop\n sub r9,r12\n l2: bsr getc\n nop\n mov.b r0,@r13\n add #1,r13\n dt r9\n bf l2\n"
+    "bsr getc\n nop\n bsr putc\n mov #71,r4\n bra l1\n nop\n lend: bra main2\n nop\n main2: bra main\n nop\n"
+    "send: bsr getw\n nop\n mov r0,r13\n bsr getw\n nop\n mov r0,r12\n bsr putc\n mov #85,r4\n bsr putw\n mov r12,r4\n mov #0,r8\n"
+    "s1: mov.b @r13+,r4\n xor r4,r8\n bsr putc\n nop\n dt r12\n bf s1\n bsr putc\n mov r8,r4\n bsr getc\n nop\n bra main2\n nop\n"
+    "exec: bsr getw\n nop\n mov r0,r13\n bsr getw\n nop\n e1: mov.w @(8,r14),r0\n tst #64,r0\n bt e1\n jmp @r13\n nop\n";
+
+static void write_dcload(struct asm_prog *p, uint8_t *rom)
 {
-    struct asm_prog *p = calloc(1, sizeof *p);
-    uint8_t *rom = calloc(1, ROM_BYTES);
-    p->big = o->big;
-    asm_define(p, "words", sh4_agent_scif.size / 4);
-    asm_define(p, "agent", SERIAL_RIG_AGENT);
-    asm_define(p, "brr", o->brr);
+    asm_text(p, 0xA0000000, dcload_rom);
+    memcpy(rom, p->code, p->len);
+    strcpy((char *)rom + ROM_TEXT, "dcload-serial 1.0.6\n\r");
+}
+
+static void write_agent_rom(struct asm_prog *p, const struct serial_rig_options *o, uint8_t *rom)
+{
     asm_text(p, 0xA0000000,
              "mov.l src,r1\n mov.l dst,r2\n mov.l len,r3\n l: mov.l @r1+,r0\n mov.l r0,@r2\n add #4,r2\n dt r3\n bf l\n"
              "mov.l ccr,r1\n mov.l con,r0\n mov.l r0,@r1\n nop\n nop\n nop\n nop\n nop\n nop\n nop\n nop\n"
@@ -68,6 +103,20 @@ static void write_rom(const char *path, const struct serial_rig_options *o)
     }
     memcpy(rom, p->code, p->len);
     sh4_agent_place(&sh4_agent_scif, SERIAL_RIG_AGENT, o->big, rom + ROM_AGENT);
+}
+
+static void write_rom(const char *path, const struct serial_rig_options *o)
+{
+    struct asm_prog *p = calloc(1, sizeof *p);
+    uint8_t *rom = calloc(1, ROM_BYTES);
+    p->big = o->big;
+    asm_define(p, "words", sh4_agent_scif.size / 4);
+    asm_define(p, "agent", SERIAL_RIG_AGENT);
+    asm_define(p, "brr", o->brr);
+    if (o->dcload)
+        write_dcload(p, rom);
+    else
+        write_agent_rom(p, o, rom);
     FILE *f = fopen(path, "wb");
     if (!f || fwrite(rom, 1, ROM_BYTES, f) != ROM_BYTES || fclose(f))
         die("boot ROM", NULL);
@@ -117,8 +166,12 @@ static void *run_board(void *arg)
 
 static uint32_t chance(struct serial_rig *r) { return r->seed = r->seed * 1664525u + 1013904223u; }
 
-static size_t harm(struct serial_rig *r, uint8_t *b, size_t n)
+static size_t harm(struct serial_rig *r, uint8_t *b, size_t n, bool to_board)
 {
+    if (to_board && n > 256 && r->deaf < n) { /* a block's data */
+        n -= r->deaf;
+        r->deaf = 0;
+    }
     unsigned flip = atomic_load(&r->flip), drop = atomic_load(&r->drop);
     size_t out = 0;
     for (size_t i = 0; i < n; i++) {
@@ -138,7 +191,7 @@ static bool carry(struct serial_rig *r, int from, int to, atomic_ullong *count)
     ssize_t n = read(from, b, sizeof b);
     if (n <= 0)
         return false;
-    size_t len = harm(r, b, (size_t)n);
+    size_t len = harm(r, b, (size_t)n, from == r->near);
     for (size_t done = 0; done < len && !atomic_load(&r->stop);) {
         ssize_t w = write(to, b + done, len - done);
         if (w > 0)
@@ -200,6 +253,7 @@ struct serial_rig *serial_rig_start(const struct serial_rig_options *o)
     struct err err = { .code = ERR_OK };
     char spec[200];
     r->seed = 1;
+    r->deaf = o->deaf;
     atomic_store(&r->flip, o->flip);
     atomic_store(&r->drop, o->drop);
     strcpy(r->dir, "/tmp/sh4serialXXXXXX");

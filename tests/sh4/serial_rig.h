@@ -12,6 +12,8 @@ struct serial_rig_options {
     bool big;
     unsigned brr;       /* SCBRR2: 0 is 1562500 bit/s, 26 is 57600 */
     bool no_agent;      /* the boot ROM does not start it */
+    bool dcload;        /* the boot ROM does what dcload-serial does, at 57600 bit/s first; no agent */
+    unsigned deaf;      /* with dcload: so many bytes of the first block are lost on the way */
     unsigned flip;      /* about one byte in so many has a bit flipped, both ways; 0: none */
     unsigned drop;      /* so many, a byte is lost */
     const char *print;  /* not NULL: the boot ROM's program prints this over and over, by polling the transmitter */

@@ -38,7 +38,7 @@ static struct line *connect(const struct serial_rig_options *o, bool log)
     l->rig = serial_rig_start(o);
     l->log = (struct log){ .enabled = log ? 1u << LOG_TARGET : 0, .write = take_log, .ctx = l };
     struct probe_config cfg = { .log = &l->log };
-    snprintf(name, sizeof name, "serial:%s,baud=%u", serial_rig_port(l->rig), o->brr ? 57600u : 1500000u);
+    snprintf(name, sizeof name, "serial:%s,baud=%u%s", serial_rig_port(l->rig), o->brr ? 57600u : 1500000u, o->dcload ? ",loader=dcload" : "");
     MUST(&l->b, probe_open(name, &cfg, &l->b.probe, &l->b.err));
     MUST(&l->b, sh4_open(l->b.probe, &(struct sh4_options){ .big_endian = o->big, .allow_private = true }, &l->b.t, &l->b.err));
     l->b.prog.big = o->big;
@@ -290,6 +290,51 @@ static void serial__program_prints__text_is_told_and_halts_come_through(void **s
     finish(l);
 }
 
+/* ---- dcload ---- */
+
+static void dcload__every_rate__loads_the_agent_and_starts_it(void **state)
+{
+    static const struct serial_rig_options rows[] = { { .dcload = true }, { .dcload = true, .brr = 26 }, { .dcload = true, .deaf = 5 } };
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        struct line *l = connect(&rows[i], false);
+        struct board *b = &l->b;
+        MUST(b, b->t->ops->attach(b->t, &b->err));
+        assert_int_equal(b->t->ops->state(b->t), TARGET_HALTED);
+        load(b, loop);
+        assert_int_equal(step_it(b).pc, CODE + 2);
+        MUST(b, b->t->ops->resume(b->t, &(struct resume){ .kind = RESUME_CONTINUE }, &b->err));
+        halt_it(b);
+        assert_true(get_reg(b, 1) > 0);
+        MUST(b, b->t->ops->resume(b->t, &(struct resume){ .kind = RESUME_CONTINUE }, &b->err));
+        MUST(b, b->t->ops->attach(b->t, &b->err)); /* the agent is there: nothing is loaded again */
+        assert_int_equal(b->t->ops->state(b->t), TARGET_HALTED);
+        assert_in_range(get_reg(b, R_PC), CODE, CODE + b->prog.len);
+        finish(l);
+    }
+}
+
+static void dcload__nobody_there_or_no_such_rate__says_what_to_do(void **state)
+{
+    static const struct serial_rig_options nobody = { .no_agent = true };
+    char name[100];
+    struct err err = { .code = ERR_OK };
+    struct probe *p;
+    struct target *t;
+    (void)state;
+    struct serial_rig *r = serial_rig_start(&nobody);
+    for (int i = 0; i < 2; i++) {
+        snprintf(name, sizeof name, "serial:%s,baud=%s,loader=dcload", serial_rig_port(r), i ? "921600" : "115200");
+        assert_int_equal(probe_open(name, &(struct probe_config){ .spec = "" }, &p, NULL), 0);
+        assert_int_equal(sh4_open(p, NULL, &t, NULL), 0);
+        assert_int_equal(t->ops->attach(t, &err), i ? -ERR_USAGE : -ERR_NO_TARGET);
+        assert_string_not_equal(err.hint, "");
+        t->ops->close(t);
+        probe_close(p);
+    }
+    serial_rig_stop(r);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -302,6 +347,8 @@ int main(void)
         cmocka_unit_test(serial__board_reset__request_fails_then_attach_works),
         cmocka_unit_test(serial__cable_pulled__is_gone_at_once),
         cmocka_unit_test(serial__program_prints__text_is_told_and_halts_come_through),
+        cmocka_unit_test(dcload__every_rate__loads_the_agent_and_starts_it),
+        cmocka_unit_test(dcload__nobody_there_or_no_such_rate__says_what_to_do),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
