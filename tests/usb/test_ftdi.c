@@ -280,7 +280,7 @@ static void open__twice__second_is_told_who_is_in_the_way(void **state)
     struct probe_config cfg = { .speed_hz = 0 };
     struct err err = { .code = ERR_OK };
     struct probe *p;
-    assert_int_equal(probe_open(fx->name, &cfg, &p, &err), -ERR_USB);
+    assert_int_equal(probe_open(fx->name, &cfg, &p, &err), -ERR_STATE);
     assert_string_not_equal(err.hint, "");
     assert_works(fx);
 }
