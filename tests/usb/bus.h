@@ -95,6 +95,7 @@ struct bus_dev {
     uint8_t *bounce;             /* BUS_MAX_TRANSFER and a packet */
     /* totals */
     uint64_t transfers, ins, outs, controls, idles, bytes_in, bytes_out, faults_fired;
+    unsigned most_ahead;         /* transfers the host had begun and not seen the end of, or reports it had not read: at most, since it was asked */
     void *host;                  /* of the transport: the node of this plugging */
 };
 

@@ -12,6 +12,12 @@ foreach(M "v2;cmsis-dap;cmsis-dap" "v2_full;cmsis-dap,packet=64;cmsis-dap" "v2_o
   list(POP_FRONT M NAME MODEL PROBE)
   pp_jtag_driver_test(cmsis_dap_${NAME} ${MODEL} ${PROBE})
 endforeach()
+# A request and the read for its answer for each buffer; reports on HID.
+pp_jtag_ahead_test(cmsis_dap_v2 cmsis-dap cmsis-dap 16)
+pp_jtag_ahead_test(cmsis_dap_3 cmsis-dap,count=3,packet=64 cmsis-dap 6)
+pp_jtag_ahead_test(cmsis_dap_1 cmsis-dap,count=1 cmsis-dap 2)
+pp_jtag_ahead_test(cmsis_dap_asked cmsis-dap cmsis-dap,inflight=2 4)
+pp_jtag_ahead_test(cmsis_dap_v1 cmsis-dap,v1,count=5 cmsis-dap 5)
 pp_jtag_fault_test(cmsis_dap_v2 cmsis-dap,packet=64 cmsis-dap,timeout=150)
 pp_jtag_fault_test(cmsis_dap_v1 cmsis-dap,v1,hid-limit=300 cmsis-dap,timeout=150)
 pp_usb_test(usb_faults_cmsis_dap_plain RIG --control plain.sock --board sim:sh7750 cmsis-dap,v1,no-atomic COMMAND test_usb_jtag cmsis-dap,timeout=150 sweep stale wrong-id garbage)

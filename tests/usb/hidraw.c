@@ -123,6 +123,7 @@ static void fetched(struct urb *u)
         memcpy(h->report[at].data, u->buf, u->done);
         h->report[at].len = u->done;
         h->report[at].at_ns = u->at_ns;
+        h->node->dev->most_ahead = MAX(h->node->dev->most_ahead, h->n);
     }
     hidraw_update(h->node);
     if (u->status != -ESHUTDOWN)

@@ -12,6 +12,7 @@ foreach(M "high;jlink" "full;jlink,full,mem=4096" "old;jlink,pid=0101,hw=8,piece
   list(POP_FRONT M NAME MODEL)
   pp_jtag_driver_test(jlink_${NAME} ${MODEL} jlink)
 endforeach()
+pp_jtag_ahead_test(jlink jlink jlink 4) # one request and the three reads of its reply, 4 KB and a byte
 # Answers have neither numbers nor check sums: a stale or changed one of the right length cannot be told from a right one.
 pp_usb_test(usb_faults_jlink RIG --control jlink-faults.sock --board sim:sh7750 jlink,mem=2000 COMMAND test_usb_jtag jlink,timeout=150
             sweep unplug stall timeout short hang)

@@ -61,6 +61,10 @@ int rig_command(struct bus *bus, struct wiring *wiring, const char *line, char *
         return wiring_power(&wiring[i], strcmp(what, "on") == 0, err);
     if (strcmp(verb, "transfers") == 0)
         return snprintf(answer, cap, " %llu", (unsigned long long)d->transfers), 0;
+    if (strcmp(verb, "ahead") == 0) {
+        snprintf(answer, cap, " %u", d->most_ahead);
+        return d->most_ahead = 0, 0;
+    }
     if (strcmp(verb, "pins") == 0 && wiring[i].board)
         return board_pins(&wiring[i], answer, cap, err);
     if (strcmp(verb, "calm") == 0)

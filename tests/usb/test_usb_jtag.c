@@ -1,6 +1,7 @@
 /* A JTAG driver against the model of its adapter, in the rig, with a sim:sh7750 at the pins: every op gives what the sim driver gives,
  * and no fault of any transfer hangs it, or passes off wrong bits as right ones.
- *   usb_rig --control SOCKET --board sim:sh7750 MODEL -- test_usb_jtag PROBE [sweep KIND...]     PROBE as after --probe */
+ *   usb_rig --control SOCKET --board sim:sh7750 MODEL -- test_usb_jtag PROBE [sweep KIND...]     PROBE as after --probe
+ *   ... test_usb_jtag PROBE ahead N      a long batch: N transfers are begun (or reports sent) before the end of the first is looked at */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -23,6 +24,7 @@ enum { OPS = 60, MOST_BYTES = 600, IR_BITS = 16, TRIES = 200 };
 struct fixture {
     const char *name;    /* of the probe */
     char **kinds;        /* of faults; NULL no sweep */
+    unsigned ahead;
     struct probe *p, *sim;
 };
 
@@ -242,6 +244,21 @@ static void unplug__and_return__fails_at_once_then_goes_on(void **state)
     assert_int_equal(run_batches(fx, 7, 5, 20, NULL), 0);
 }
 
+/* An adapter that waits for each answer gets nowhere: so many are under way as it has room for. */
+static void execute__long_batch__adapter_is_kept_busy(void **state)
+{
+    enum { SCANS = 8000 };
+    struct fixture *fx = *state;
+    static struct jtag_op ops[SCANS];
+    static uint8_t in[SCANS][4];
+    assert_int_equal(known_start(fx->p, NULL), 0);
+    for (unsigned i = 0; i < SCANS; i++)
+        ops[i] = jtag_dr(32, NULL, in[i]);
+    tell("ahead");
+    assert_int_equal(execute(fx->p, ops, SCANS, NULL), 0);
+    assert_int_equal(tell("ahead"), fx->ahead);
+}
+
 /* ---- every fault at every transfer ---- */
 
 static int standard_run(struct fixture *fx, struct err *err)
@@ -348,7 +365,9 @@ int main(int argc, char **argv)
 {
     static struct fixture fx;
     fx.name = argc > 1 ? argv[1] : "";
-    fx.kinds = argc > 3 ? argv + 3 : NULL;
+    bool ahead = argc > 3 && strcmp(argv[2], "ahead") == 0;
+    fx.kinds = argc > 3 && !ahead ? argv + 3 : NULL;
+    fx.ahead = ahead ? (unsigned)strtoul(argv[3], NULL, 10) : 0;
 #define T(f) cmocka_unit_test_prestate_setup_teardown(f, setup, teardown, &fx)
     const struct CMUnitTest tests[] = {
         T(execute__random_batches__same_bits_as_the_sim_driver),
@@ -360,10 +379,13 @@ int main(int argc, char **argv)
         T(reopen__healthy__goes_on),
         T(unplug__and_return__fails_at_once_then_goes_on),
     };
+    const struct CMUnitTest busy[] = { T(execute__long_batch__adapter_is_kept_busy) };
     const struct CMUnitTest sweep[] = {
         T(fault__at_every_transfer__error_or_right_bits_and_usable_again),
         T(fault__while_opening__error_or_open),
         T(fault__in_pins__tap_untouched_or_error),
     };
+    if (ahead)
+        return cmocka_run_group_tests(busy, NULL, NULL);
     return fx.kinds ? cmocka_run_group_tests(sweep, NULL, NULL) : cmocka_run_group_tests(tests, NULL, NULL);
 }

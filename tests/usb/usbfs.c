@@ -127,6 +127,16 @@ static int urb_setup(struct node *n, struct fs_urb *f, struct usbdevfs_urb *raw)
     return 0;
 }
 
+static void note_ahead(struct node *n)
+{
+    unsigned count = 0;
+    for (const struct fs_urb *f = n->pending; f; f = f->next)
+        count++;
+    for (const struct fs_urb *f = n->done; f; f = f->next)
+        count++;
+    n->dev->most_ahead = MAX(n->dev->most_ahead, count);
+}
+
 static int submit(struct node *n, UMockdevIoctlClient *client)
 {
     struct fs_urb *f = calloc(1, sizeof *f);
@@ -147,6 +157,7 @@ static int submit(struct node *n, UMockdevIoctlClient *client)
     }
     f->next = n->pending;
     n->pending = f;
+    note_ahead(n);
     bus_submit(n->dev, &f->u);
     return 0;
 }
