@@ -654,6 +654,21 @@ static void use_ase(struct sh4_target *t)
     t->agent_base = SH4_ASERAM;
 }
 
+/* POLLs fill up a block that an agent waits in. To a running program they are nothing, and where none of the first is taken or
+ * answered, though even an agent in slow memory had the time, there is nobody. */
+static int fill_block(struct sh4_target *t, struct err *err)
+{
+    enum { LOOK = 8, CALM = 128 };
+    uint32_t in[LOOK], idle = t->link.idle_clocks;
+    bool taken = false;
+    t->link.idle_clocks = MAX(idle, (uint32_t)CALM);
+    int ret = sh4_link_words(&t->link, NULL, in, LOOK, err);
+    t->link.idle_clocks = idle;
+    for (size_t i = 1; ret == 0 && i < LOOK; i++)
+        taken = taken || in[i] != SH4_AGENT_POLL;
+    return taken ? sh4_link_words(&t->link, NULL, NULL, SH4_AGENT_DRAIN, err) : ret;
+}
+
 static int op_attach(struct target *target, struct err *err)
 {
     struct sh4_target *t = sh4_of(target);
@@ -670,9 +685,9 @@ static int op_attach(struct target *target, struct err *err)
     if (ret < 0)
         return lost(t, ret);
     /* An agent that waits already: a session before this one was lost while it stood at a breakpoint, or even in the
-     * middle of a block: POLLs fill that up. To a running program they are nothing. */
+     * middle of a block. */
     ret = seen_halted(t, err);
-    if (ret == 0 && t->link.jtag && (ret = sh4_link_words(&t->link, NULL, NULL, SH4_AGENT_DRAIN, err)) == 0)
+    if (ret == 0 && t->link.jtag && (ret = fill_block(t, err)) == 0)
         ret = seen_halted(t, err);
     if (ret == 0 && (ret = sh4_clock_prove(&t->link, err)) > 0)
         return op_attach(target, err); /* what was seen through a bad wire is worth nothing */

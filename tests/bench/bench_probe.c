@@ -103,15 +103,21 @@ static int load(struct session *s, struct err *err)
     return ret < 0 ? ret : s->t->ops->set_image(s->t, im, err);
 }
 
+/* As the program does after loading: what cannot be found out on the board is read. */
 static int verify(struct session *s, struct err *err)
 {
     static uint8_t got[1 << 20];
     const struct image *im = symbols_image(s->sym);
     int ret = 0;
-    for (size_t i = 0; ret == 0 && i < im->nsections; i++)
-        if (im->sections[i].data && im->sections[i].size <= sizeof got)
-            ret = s->t->ops->read_mem(s->t, im->sections[i].addr, 0, got, im->sections[i].size, err);
-    return ret;
+    for (size_t i = 0; ret >= 0 && i < im->nsections; i++) {
+        const struct image_section *c = &im->sections[i];
+        if (!c->data || c->size > sizeof got)
+            continue;
+        ret = s->t->ops->same_mem(s->t, c->addr, c->data, c->size, err);
+        if (ret == 0)
+            ret = s->t->ops->read_mem(s->t, c->addr, 0, got, c->size, err);
+    }
+    return MIN(ret, 0);
 }
 
 static int step(struct session *s, struct err *err)

@@ -694,7 +694,7 @@ static void memory__of_a_running_target_full_of_exceptions__is_read_and_it_ends_
     look_changes_nothing("sh7750,be", WORK);
 }
 
-/* Looks at irregular moments find two loops as often as they take: 3 to 1, seen within 5 %. */
+/* Looks at irregular moments find two loops as often as they take: 3 to 1. Of so many looks the ratio has a standard deviation of 1.8 %. */
 static void sample__two_loops_of_known_length__met_in_proportion(void **state)
 {
     (void)state;
@@ -704,7 +704,7 @@ static void sample__two_loops_of_known_length__met_in_proportion(void **state)
     unsigned a = 0, other = 0, in_b = 0;
     assert_int_equal(b->t->ops->sample_pc(b->t, &pc, NULL), -ERR_STATE);
     cont(b);
-    for (int k = 0; k < 4000; k++) {
+    for (int k = 0; k < 16000; k++) {
         struct target_stop s;
         rng = rng * 6364136223846793005ull + 1442695040888963407ull;
         assert_int_equal(b->t->ops->poll(b->t, 5000 + (rng >> 40) % 20000, &s, &b->err), 0);
@@ -717,8 +717,8 @@ static void sample__two_loops_of_known_length__met_in_proportion(void **state)
     }
     print_message("  %u in the long loop, %u in the short one\n", a, in_b);
     assert_int_equal(other, 0);
-    assert_in_range(a, 3 * in_b * 95 / 100, 3 * in_b * 105 / 100);
-    assert_true(a + in_b > 3900);
+    assert_in_range(a, 3 * in_b * 93 / 100, 3 * in_b * 107 / 100);
+    assert_true(a + in_b > 15600);
     board_close(b);
 }
 
