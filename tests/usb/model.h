@@ -59,6 +59,8 @@ struct usb_model_type {
     /* ns from now until an IN endpoint that said USB_NAK may have something by itself (a latency timer); 0: only after a
      * request. May be NULL. */
     uint64_t (*due_ns)(struct usb_model *m, uint8_t ep);
+    /* A number the adapter knows of itself and no transfer shows, by name ("latency"), for tests; < 0: no such. May be NULL. */
+    long (*ask)(struct usb_model *m, const char *what);
     /* The adapter's own timers go on by ns: called before every request with what passed since the last. The board's time is the
      * rig's business, it has been advanced already. May be NULL. */
     void (*advance)(struct usb_model *m, uint64_t ns);

@@ -208,6 +208,12 @@ static void ftdi_advance(struct usb_model *m, uint64_t ns)
         f->channel[i].latency_left_ns -= MIN(ns, f->channel[i].latency_left_ns);
 }
 
+static long ftdi_ask(struct usb_model *m, const char *what)
+{
+    struct ftdi *f = self(m);
+    return strcmp(what, "latency") == 0 ? (long)f->channel[f->board_at].latency_ms : -1;
+}
+
 /* ---- building ---- */
 
 static int pin_option(struct signal *s, const char *value, struct err *err)
@@ -330,7 +336,7 @@ static void ftdi_destroy(struct usb_model *m)
 }
 
 #define FTDI_OPS .destroy = ftdi_destroy, .control = ftdi_control, .out = ftdi_out, .in = ftdi_in, .idle = ftdi_idle, .id_offset = SIZE_MAX, \
-    .clear = ftdi_clear, .due_ns = ftdi_due, .advance = ftdi_advance
+    .clear = ftdi_clear, .due_ns = ftdi_due, .advance = ftdi_advance, .ask = ftdi_ask
 const struct usb_model_type usb_model_ft232h = { .name = "ft232h", .help = "FTDI FT232H", .create = create_ft232h, FTDI_OPS };
 const struct usb_model_type usb_model_ft2232h = { .name = "ft2232h", .help = "FTDI FT2232H, two channels", .create = create_ft2232h, FTDI_OPS };
 const struct usb_model_type usb_model_ft4232h = { .name = "ft4232h", .help = "FTDI FT4232H, four channels", .create = create_ft4232h, FTDI_OPS };

@@ -65,6 +65,8 @@ int rig_command(struct bus *bus, struct wiring *wiring, const char *line, char *
         snprintf(answer, cap, " %u", d->most_ahead);
         return d->most_ahead = 0, 0;
     }
+    if (strcmp(verb, "ask") == 0 && d->plugged && d->type->ask)
+        return snprintf(answer, cap, " %ld", d->type->ask(d->model, third)), 0;
     if (strcmp(verb, "pins") == 0 && wiring[i].board)
         return board_pins(&wiring[i], answer, cap, err);
     if (strcmp(verb, "calm") == 0)

@@ -258,6 +258,18 @@ static void fault__any_transfer__error_or_right_then_right(void **state)
         }
 }
 
+/* Replies must not wait for the timer's usual 16 ms, nor is another program to find ours. */
+static void latency_timer__while_open__is_short_and_then_given_back(void **state)
+{
+    struct fixture *fx = *state;
+    assert_in_range(tell("ask 0 latency"), 1, 4);
+    assert_int_equal(probe_reopen(fx->p, NULL), 0);
+    assert_in_range(tell("ask 0 latency"), 1, 4);
+    probe_close(fx->p);
+    fx->p = NULL;
+    assert_int_equal(tell("ask 0 latency"), 16);
+}
+
 static void open__wrong_options__say_what_there_is(void **state)
 {
     static const char *const rows[] = { "layout=nonsense", "ntrst=3", "ntrst=16", "nreset=", "speed=1", "tdo=rising", "adaptive=maybe" };

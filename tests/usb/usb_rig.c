@@ -20,7 +20,7 @@
 
 static const char usage[] =
     "usage: usb_rig [OPTION...] [--board SPEC [--chain TAP]... [--wires FAULT]] MODEL[,option...] [...] -- COMMAND...\n"
-    "       usb_rig --tell SOCKET COMMAND    unplug [N] | plug [N] | power on|off [N] | transfers [N] | ahead [N] | pins [N] |\n"
+    "       usb_rig --tell SOCKET COMMAND    unplug [N] | plug [N] | power on|off [N] | transfers [N] | ahead [N] | pins [N] | ask N WHAT |\n"
     "                                        strike KIND M [N] (the M-th transfer from now)\n"
     "                                        calm [N] (no strike that has not hit yet)\n"
     "       usb_rig --list\n"

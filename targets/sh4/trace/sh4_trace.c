@@ -800,6 +800,22 @@ static int init_state(struct sh4_trace *tr, struct err *err)
     return 0;
 }
 
+/* Counting begins, and the host may ask for the ring: single words, few of which are looked at. */
+static int begin_counting(struct sh4_trace *tr, struct err *err)
+{
+    struct sh4_held held;
+    struct err own = { .code = ERR_OK };
+    sh4_agent_hold(tr->t, &held);
+    int ret = arm_counters(tr, err); /* from zero again */
+    if (ret == 0)
+        ret = start_state(tr, !tr->cfg.has_start, err);
+    if (ret == 0)
+        ret = enable_interrupt(tr, err);
+    if (sh4_agent_release(tr->t, &own) < 0 && ret == 0)
+        ret = err_set(err, own.code, own.hint, "%s", own.what);
+    return ret;
+}
+
 static int arm_halted(struct sh4_trace *tr, struct err *err)
 {
     struct sh4_target *t = tr->t;
@@ -831,11 +847,7 @@ static int arm_halted(struct sh4_trace *tr, struct err *err)
     t->trace_vbr = tr->plan.base;
     ret = sh4_trace_calibrate(tr, err);
     if (ret == 0)
-        ret = arm_counters(tr, err); /* from zero again */
-    if (ret == 0)
-        ret = start_state(tr, !tr->cfg.has_start, err);
-    if (ret == 0)
-        ret = enable_interrupt(tr, err);
+        ret = begin_counting(tr, err);
     if (ret == 0)
         ret = sh4_trace_patch_all(tr, true, err);
     if (ret == 0)
