@@ -310,6 +310,7 @@ int main(int argc, char **argv)
         CASE(stats__after_scans__counted),
         CASE(unplug__reopened_after_return__works),
         CASE(reopen__again_and_again__keeps_no_descriptors),
+        CASE(latency_timer__while_open__is_short_and_then_given_back),
         cmocka_unit_test(open__wrong_options__say_what_there_is),
         CASE(open__twice__second_is_told_who_is_in_the_way),
     };
