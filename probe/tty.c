@@ -1,10 +1,11 @@
 /* termios2 has rates as numbers (BOTHER) and comes from the kernel's header, which cannot be combined with <termios.h>.
- * Source: linux ioctl_tty(2), TCGETS2, TCSETS2, TIOCEXCL, TIOCOUTQ. */
+ * Source: linux ioctl_tty(2), TCGETS2, TCSETS2, TIOCEXCL, TIOCOUTQ; linux/tty_flags.h, ASYNC_LOW_LATENCY. */
 #include "probe/tty.h"
 
 #include <asm/termbits.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/serial.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/file.h>
@@ -102,6 +103,17 @@ static int make_raw(int fd, const char *name, bool rtscts, struct err *err)
     return apply(fd, name, &t, &now, err);
 }
 
+/* An FTDI chip keeps what is less than a packet for 16 ms, which every short exchange would wait for: 1 ms with this. Drivers and pseudo
+ * terminals that know nothing of it refuse, or do nothing. */
+static void hurry(int fd)
+{
+    struct serial_struct s;
+    if (ioctl(fd, TIOCGSERIAL, &s) < 0 || s.flags & ASYNC_LOW_LATENCY)
+        return;
+    s.flags |= ASYNC_LOW_LATENCY;
+    ioctl(fd, TIOCSSERIAL, &s);
+}
+
 static int open_failed(const char *node, struct err *err)
 {
     switch (errno) {
@@ -129,8 +141,10 @@ int tty_open(const char *node, uint32_t baud, bool rtscts, struct err *err)
         ret = tty_set_baud(fd, node, baud, NULL, err);
     if (ret == 0 && (ioctl(fd, TIOCEXCL) < 0 || ioctl(fd, TCFLSH, TCIOFLUSH) < 0))
         ret = failed(node, err);
-    if (ret == 0)
+    if (ret == 0) {
+        hurry(fd);
         return fd;
+    }
     close(fd);
     return ret;
 }
