@@ -3,6 +3,7 @@
 /* One line each, so that nobody's is lost in a merge. */
 extern const struct usb_model_type usb_model_cmsis_dap;
 extern const struct usb_model_type usb_model_ft232h, usb_model_ft2232h, usb_model_ft4232h;
+extern const struct usb_model_type usb_model_ft232r;
 extern const struct usb_model_type usb_model_jlink;
 extern const struct usb_model_type usb_model_osbdm;
 extern const struct usb_model_type usb_model_usbdm;
@@ -13,6 +14,7 @@ const struct usb_model_type *const *usb_models(void)
     static const struct usb_model_type *const all[] = {
         &usb_model_cmsis_dap,
         &usb_model_ft232h, &usb_model_ft2232h, &usb_model_ft4232h,
+        &usb_model_ft232r,
         &usb_model_jlink,
         &usb_model_osbdm,
         &usb_model_usbdm,
