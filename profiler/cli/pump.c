@@ -309,6 +309,16 @@ void pump_running(struct pump *p, struct target *t)
     p->waiting_run = false;
 }
 
+/* What can still be had is moved; what else there was is out of reach. */
+static void disarm_failed(struct pump *p, struct target *t, const struct err *why)
+{
+    move_batches(p, t);
+    push_gap(p, t);
+    set_why(p, why);
+    if (p->cfg.lost && t->ops->state(t) == TARGET_GONE)
+        p->cfg.lost(p->cfg.lost_ctx, why);
+}
+
 void pump_disarm(struct pump *p, struct target *t)
 {
     struct err err = { .code = ERR_OK };
@@ -316,13 +326,9 @@ void pump_disarm(struct pump *p, struct target *t)
         return;
     look(p, t);
     int ret = p->away ? 0 : source_disarm(p, t, &err);
-    if (ret < 0 || p->away) { /* away: why says it already */
-        if (ret < 0)
-            set_why(p, &err);
-        set_phase(p, PUMP_ENDED);
-    } else {
-        set_phase(p, PUMP_DRAINING);
-    }
+    if (ret < 0)
+        disarm_failed(p, t, &err);
+    set_phase(p, ret < 0 || p->away ? PUMP_ENDED : PUMP_DRAINING); /* away: why says it already */
     wake(p);
 }
 

@@ -19,7 +19,7 @@ struct scripted {
     uint64_t now_ns;
     enum target_state state;
     int fail_arm;
-    int fail_poll; /* -ERR_*: what poll answers instead */
+    int fail_poll, fail_disarm; /* -ERR_*: what they answer instead */
     unsigned armed, disarmed, polls;
 };
 
@@ -50,9 +50,8 @@ static int poll_trace(struct target *t, struct event *out, size_t cap, uint64_t 
 
 static int disarm(struct target *t, struct err *err)
 {
-    (void)err;
     of(t)->disarmed++;
-    return 0;
+    return of(t)->fail_disarm ? err_set(err, (enum err_code)-of(t)->fail_disarm, "check the cable", "disarm: scripted failure") : 0;
 }
 
 static int status(struct target *t, struct trace_status *out, struct err *err)
@@ -245,6 +244,22 @@ static void pump__last_events_cannot_be_fetched__a_gap_says_so(void **state)
     drop(fx);
 }
 
+static void pump__trace_cannot_be_disarmed__a_gap_says_so(void **state)
+{
+    (void)state;
+    struct fixture *fx = make(5, 0, false);
+    struct event out[QUEUE];
+    pump_arm(&fx->pump, &fx->target.base, NULL);
+    fx->target.fail_poll = fx->target.fail_disarm = -ERR_TIMEOUT;
+    pump_disarm(&fx->pump, &fx->target.base);
+    assert_int_equal(pump_look(&fx->pump).phase, PUMP_ENDED);
+    assert_int_equal(pump_look(&fx->pump).why.code, ERR_TIMEOUT);
+    assert_int_equal(event_queue_pop(fx->pump.queue, out, QUEUE), 1);
+    assert_int_equal(out[0].kind, EVENT_LOST);
+    assert_int_equal(out[0].cause, EVENT_CAUSE_LINK);
+    drop(fx);
+}
+
 static void pump__target_comes_back__is_armed_again_and_the_gap_is_an_event(void **state)
 {
     (void)state;
@@ -340,6 +355,7 @@ int main(void)
         cmocka_unit_test(pump__time_limit__armed_while_halted__counts_from_the_run),
         cmocka_unit_test(pump__trace_fails__why_is_seen),
         cmocka_unit_test(pump__last_events_cannot_be_fetched__a_gap_says_so),
+        cmocka_unit_test(pump__trace_cannot_be_disarmed__a_gap_says_so),
         cmocka_unit_test(pump__target_comes_back__is_armed_again_and_the_gap_is_an_event),
         cmocka_unit_test(pump__target_comes_back_without_its_program__is_not_traced_until_it_can_be),
         cmocka_unit_test(pump__time_limit_while_the_target_is_away__ends_with_why),
