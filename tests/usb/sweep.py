@@ -18,6 +18,7 @@ import os
 import random
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -311,6 +312,7 @@ def sweep(a, rows):
 
 
 def main():
+    signal.signal(signal.SIGINT, signal.default_int_handler) # a shell's job in the background ignores it, and so would all it starts
     a, rows, began = arguments(), {}, time.monotonic()
     if not os.path.exists(a.usb_rig):
         print("skipped without umockdev:", *(n for n in a.drivers if isinstance(DRIVERS[n], Usb)))
