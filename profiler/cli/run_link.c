@@ -122,6 +122,8 @@ static int show_speed(struct run *r, struct err *err)
 int run_link(struct run *r, struct err *err)
 {
     int ret = check_power(r, err);
+    if (r->probe->driver->stream && (r->set.speed_hz || r->set.speed_auto))
+        run_found(r, "--speed means nothing to bytes; of a serial port it is baud= in --probe");
     if (ret == 0 && r->set.reset)
         ret = link_reset(r->probe, err);
     if (ret == 0 && r->set.speed_hz)

@@ -69,6 +69,13 @@ class Wire(Folder):
         self.assertEqual(r.returncode, 0, r.stderr)
         self.assertNotIn("TCK", r.stderr)
 
+    def test_speed_means_nothing_to_a_serial_port(self):
+        master, slave = os.openpty()
+        r = run(["--probe", "serial:" + os.ttyname(slave), "--target", "sh7750", "--speed", "2M", "--chain", "16", "--no-profile"], cwd=self.dir)
+        self.assert_fails(r, 2, "baud= in --probe", "leave it out")
+        os.close(master)
+        os.close(slave)
+
     def test_voltage_is_checked_where_it_is_known(self):
         r = run(["--voltage", "3.3", "--no-profile"], cwd=self.dir, probe="sim:sh7750,fault=no-power")
         self.assert_fails(r, 1, "sees no target power", "switch the board on")
