@@ -37,6 +37,9 @@ struct stub_config {
      * what: "download". NULL: nobody does. */
     void (*unheard)(void *ctx, const char *what, const struct err *why);
     void *unheard_ctx;
+    /* A packet has found the target gone, and why; stub_gone() is to follow. NULL: nobody asks. */
+    void (*lost)(void *ctx, const struct err *why);
+    void *lost_ctx;
     bool has_entry; /* where `run` starts the program */
     uint64_t entry;
 };

@@ -364,13 +364,19 @@ static void on_closing(void *ctx, struct target *t)
     atomic_store(&s->worker_done, true);
 }
 
+static void on_lost(void *ctx, const struct err *why)
+{
+    struct gdb_server *s = ctx;
+    worker_lost(s->cfg.worker, why);
+}
+
 static void join_worker(void *ctx, struct target *t)
 {
     struct gdb_server *s = ctx;
     const struct stub_config cfg = {
         .target = t, .log = s->cfg.log, .monitor = s->cfg.monitor, .monitor_ctx = s->cfg.monitor_ctx,
         .version = s->cfg.version, .hold = s->cfg.hold, .hold_ctx = s->cfg.hold_ctx,
-        .unheard = s->cfg.unheard, .unheard_ctx = s->cfg.unheard_ctx,
+        .unheard = s->cfg.unheard, .unheard_ctx = s->cfg.unheard_ctx, .lost = on_lost, .lost_ctx = s,
         .has_entry = s->cfg.has_entry, .entry = s->cfg.entry,
     };
     struct err err;

@@ -18,7 +18,7 @@ int sh4_link_init(struct sh4_link *l, struct probe *p, struct err *err)
     memset(l, 0, sizeof *l);
     l->p = p;
     l->jtag = p->driver->jtag;
-    l->ir = -1;
+    l->ir = SH4_LINK_IR_UNKNOWN;
     l->block = 1024;
     if (!l->jtag)
         return 0;
@@ -45,7 +45,7 @@ static int execute(struct sh4_link *l, size_t n, struct err *err)
 {
     int ret = l->jtag->execute(l->p, l->ops, n, err);
     if (ret < 0) {
-        l->ir = -1;
+        l->ir = SH4_LINK_IR_UNKNOWN;
         return err_prefix(err, ret, "JTAG");
     }
     return 0;
@@ -170,7 +170,7 @@ int sh4_link_connect(struct sh4_link *l, struct err *err)
     if (!l->jtag)
         return sh4_stream_connect(l, err);
     uint32_t got;
-    l->ir = -1;
+    l->ir = SH4_LINK_IR_UNKNOWN;
     l->ir_bits = 0;
     int ret = l->clock.hz ? l->jtag->set_clock(l->p, l->clock.hz, &got, err) : 0; /* of an adapter that was opened again */
     if (ret == 0)
@@ -238,7 +238,7 @@ int sh4_link_command(struct sh4_link *l, unsigned ti, struct err *err)
         if ((le16(seen) & 3) == 1)
             return 0;
     }
-    l->ir = -1;
+    l->ir = SH4_LINK_IR_UNKNOWN;
     int ret = check_pins(l, err);
     if (ret < 0)
         return ret;

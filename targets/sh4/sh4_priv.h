@@ -32,11 +32,12 @@ struct sh4_clock {
     bool disturbed;         /* many came close together, at least once */
 };
 
+enum { SH4_LINK_IR_UNKNOWN = -1 };
 struct sh4_link {
     struct probe *p;
     const struct jtag_ops *jtag; /* NULL: the agent is at the far end of a byte stream */
     unsigned ir_bits;       /* measured */
-    int ir;                 /* TI loaded now, -1 unknown */
+    int ir;                 /* TI loaded now, or SH4_LINK_IR_UNKNOWN */
     unsigned block;         /* most data words of one request; shrinks on a noisy wire */
     uint32_t idle_clocks;   /* after every scan; grows when the target is late */
     struct jtag_op *ops;    /* SH4_LINK_BATCH */

@@ -519,13 +519,13 @@ static int poll_running(struct sh4_target *t, uint64_t max_ns, struct target_sto
 }
 
 /* SDDR words of a dead board look like those of a running one; an IR scan does not. Other commands are asked again
- * until they are answered, and must stay loaded until then. */
+ * until they are answered, and must stay loaded until then. After a scan that failed it is not known what is loaded: that is when to ask. */
 static int check_alive(struct sh4_target *t, struct err *err)
 {
     t->alive_ns = now(t);
     if (!t->link.jtag) /* a running program cannot be asked without stopping it; a port that is pulled out says so */
         return sh4_stream_wait(&t->link, 0, err);
-    if (t->link.ir != SH4_TI_RESET_NEGATE)
+    if (t->link.ir != SH4_TI_RESET_NEGATE && t->link.ir != SH4_LINK_IR_UNKNOWN)
         return 0;
     int ret = sh4_link_command(&t->link, SH4_TI_RESET_NEGATE, err);
     return ret < 0 ? err_prefix(err, ret, "looking whether the board is still there") : 0;

@@ -331,6 +331,64 @@ static void pump__time_limit_while_the_target_is_away__ends_with_why(void **stat
     drop(fx);
 }
 
+static void pump__time_limit__goes_on_while_the_target_is_away(void **state)
+{
+    (void)state;
+    struct fixture *fx = make(0, 500, false);
+    struct err why = { .code = ERR_NO_TARGET, .what = "unplugged" };
+    pump_arm(&fx->pump, &fx->target.base, NULL);
+    fx->target.now_ns += 200;
+    fx->pump.client.gone(&fx->pump, &fx->target.base, &why);
+    fx->target.now_ns += 100;
+    fx->pump.client.back(&fx->pump, &fx->target.base);
+    fx->target.now_ns += 199;
+    slice(fx);
+    assert_int_equal(pump_look(&fx->pump).phase, PUMP_ARMED);
+    fx->target.now_ns += 1;
+    slice(fx);
+    assert_int_equal(fx->target.disarmed, 1);
+    drop(fx);
+}
+
+static void pump__armed_for_the_first_time_while_the_target_is_got_back__knows_of_no_gap(void **state)
+{
+    (void)state;
+    struct fixture *fx = make(0, 0, false);
+    struct err why = { .code = ERR_USB, .what = "unplugged" };
+    struct event out[QUEUE];
+    pump_arm(&fx->pump, &fx->target.base, NULL);
+    pump_forget(&fx->pump); /* it was lost before it ran */
+    fx->pump.client.gone(&fx->pump, &fx->target.base, &why);
+    assert_int_equal(pump_look(&fx->pump).phase, PUMP_IDLE);
+    pump_arm(&fx->pump, &fx->target.base, NULL);
+    fx->pump.client.back(&fx->pump, &fx->target.base);
+    assert_int_equal(fx->target.armed, 2);
+    assert_int_equal(pump_look(&fx->pump).gaps, 0);
+    assert_int_equal(pump_look(&fx->pump).why.code, ERR_OK);
+    assert_int_equal(pump_pop(&fx->pump, out, QUEUE), 0);
+    drop(fx);
+}
+
+static void note_why(void *ctx, const struct err *why) { *(struct err *)ctx = *why; }
+
+static void pump__trace_finds_the_target_gone__says_why(void **state)
+{
+    (void)state;
+    struct fixture *fx = make(0, 0, false);
+    struct err why = { .code = ERR_OK };
+    fx->pump.cfg.lost = note_why;
+    fx->pump.cfg.lost_ctx = &why;
+    pump_arm(&fx->pump, &fx->target.base, NULL);
+    fx->target.fail_poll = -ERR_USB;
+    slice(fx);
+    assert_int_equal(why.code, ERR_OK); /* not gone: its driver gets over it */
+    fx->target.state = TARGET_GONE;
+    slice(fx);
+    assert_int_equal(why.code, ERR_USB);
+    assert_string_equal(why.what, "trace: scripted failure");
+    drop(fx);
+}
+
 static void pump__program_stops__is_seen_until_it_runs_again(void **state)
 {
     (void)state;
@@ -359,6 +417,9 @@ int main(void)
         cmocka_unit_test(pump__target_comes_back__is_armed_again_and_the_gap_is_an_event),
         cmocka_unit_test(pump__target_comes_back_without_its_program__is_not_traced_until_it_can_be),
         cmocka_unit_test(pump__time_limit_while_the_target_is_away__ends_with_why),
+        cmocka_unit_test(pump__time_limit__goes_on_while_the_target_is_away),
+        cmocka_unit_test(pump__armed_for_the_first_time_while_the_target_is_got_back__knows_of_no_gap),
+        cmocka_unit_test(pump__trace_finds_the_target_gone__says_why),
         cmocka_unit_test(pump__program_stops__is_seen_until_it_runs_again),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
