@@ -329,6 +329,19 @@ void net_close(struct net_listener *l)
     l->fd = -1;
 }
 
+/* A peer whose machine lost its power or its network says nothing any more, not even that: it is asked after half a minute of silence, and
+ * given up a minute later. A debugger that only waits answers by its kernel. */
+static void notice_dead_peer(int fd)
+{
+    const int on = 1, idle_s = 30, every_s = 10, asks = 6;
+    const unsigned unanswered_ms = 90000;
+    setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof on);
+    setsockopt(fd, IPPROTO_TCP, TCP_KEEPIDLE, &idle_s, sizeof idle_s);
+    setsockopt(fd, IPPROTO_TCP, TCP_KEEPINTVL, &every_s, sizeof every_s);
+    setsockopt(fd, IPPROTO_TCP, TCP_KEEPCNT, &asks, sizeof asks);
+    setsockopt(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &unanswered_ms, sizeof unanswered_ms);
+}
+
 int net_accept(const struct net_listener *l, char *peer, size_t cap)
 {
     struct sockaddr_storage from;
@@ -337,8 +350,10 @@ int net_accept(const struct net_listener *l, char *peer, size_t cap)
     int fd = accept4(l->fd, (struct sockaddr *)&from, &len, SOCK_NONBLOCK | SOCK_CLOEXEC);
     if (fd < 0)
         return -1;
-    if (from.ss_family != AF_UNIX)
+    if (from.ss_family != AF_UNIX) {
         setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one);
+        notice_dead_peer(fd);
+    }
     describe((struct sockaddr *)&from, len, peer, cap);
     return fd;
 }

@@ -30,7 +30,8 @@ int net_listen(const char *address, unsigned default_port, struct net_listener o
 /* net_close - close and remove the Unix socket's file. */
 void net_close(struct net_listener *l);
 
-/* net_accept - one waiting connection: non-blocking, close-on-exec, without Nagle's delay
+/* net_accept - one waiting connection: non-blocking, close-on-exec, without Nagle's delay; TCP fails with ETIMEDOUT when its peer's machine has been
+ * silent for about a minute and a half, lost its power or its network
  * peer   who it is, for logs
  * Returns the descriptor, -1 if there is none (errno says why). */
 int net_accept(const struct net_listener *l, char *peer, size_t cap);

@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -271,6 +272,35 @@ static void net_listen__malformed__usage_error_with_hint(void **state)
     }
 }
 
+static int option_of(int fd, int level, int name)
+{
+    int value = 0;
+    socklen_t len = sizeof value;
+    assert_int_equal(getsockopt(fd, level, name, &value, &len), 0);
+    return value;
+}
+
+static void net_accept__tcp__notices_a_peer_whose_machine_is_gone(void **state)
+{
+    (void)state;
+    struct net_listener l[NET_MAX_LISTENERS];
+    struct sockaddr_in to = { .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+    char peer[96];
+    int n = net_listen("127.0.0.1:0", 0, l, NULL), client = socket(AF_INET, SOCK_STREAM, 0);
+    assert_int_equal(n, 1);
+    to.sin_port = htons((uint16_t)l[0].port);
+    assert_int_equal(connect(client, (struct sockaddr *)&to, sizeof to), 0);
+    int fd = net_accept(&l[0], peer, sizeof peer);
+    assert_true(fd >= 0);
+    assert_int_equal(option_of(fd, SOL_SOCKET, SO_KEEPALIVE), 1);
+    int most_s = option_of(fd, IPPROTO_TCP, TCP_KEEPIDLE) + option_of(fd, IPPROTO_TCP, TCP_KEEPCNT) * option_of(fd, IPPROTO_TCP, TCP_KEEPINTVL);
+    assert_in_range(most_s, 30, 120);
+    assert_in_range(option_of(fd, IPPROTO_TCP, TCP_USER_TIMEOUT), 30000, 120000); /* with something sent that is not answered */
+    close(fd);
+    close(client);
+    net_close(&l[0]);
+}
+
 static void net_listen__forms__loopback_unless_said(void **state)
 {
     static const struct { const char *address; bool loopback; } rows[] = {
@@ -321,6 +351,7 @@ int main(void)
         TEST(server__port_taken__said_by_whom),
         cmocka_unit_test(net_listen__malformed__usage_error_with_hint),
         cmocka_unit_test(net_listen__forms__loopback_unless_said),
+        cmocka_unit_test(net_accept__tcp__notices_a_peer_whose_machine_is_gone),
         TEST(server_stop__worker_goes_on__sessions_end),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
