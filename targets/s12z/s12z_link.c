@@ -19,6 +19,8 @@ int s12z_wait(struct s12z_target *t, uint64_t ns, struct err *err) { return t->b
 int s12z_lost(struct s12z_target *t, int ret)
 {
     if (ret == -ERR_USB || ret == -ERR_NO_TARGET) {
+        if (t->state == TARGET_RUNNING || t->state == TARGET_HALTED)
+            t->ran_when_lost = t->state == TARGET_RUNNING;
         t->state = TARGET_GONE;
         t->link_up = false;
     }

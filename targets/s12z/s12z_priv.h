@@ -118,6 +118,9 @@ struct s12z_target {
     bool have_valid;
     bool armed;            /* we armed it, and have not seen it disarmed */
     uint8_t efr_seen;      /* DBGEFR as found when we disarmed it */
+    bool same_part;        /* attaching again has to find the part that partid and full_dbg are of */
+    bool ran_when_lost;    /* the program, when the target became TARGET_GONE, and nobody wanted it halted */
+    bool look_when_lost;   /* it may have been halted for a look at its PC then */
 
     /* Hooks of the profile source; all may be NULL. trace is its state.
      * trace_resuming: the program is about to run on; DBG is disarmed, s12z_dbg_claim() may be called.

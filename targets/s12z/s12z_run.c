@@ -564,11 +564,13 @@ int s12z_poll(struct target *target, uint64_t max_ns, struct target_stop *stop, 
         return looked < 0 ? err_prefix(err, looked, "looking whether the board is still there") : 0;
     }
     int ret = poll_running(t, max_ns, stop, err);
-    if (ret < 0 && t->state == TARGET_HALTED) { /* nobody polls a halted target: its program would stand for good, untold */
+    if (ret < 0 && t->state == TARGET_HALTED) { /* what halted it is not known: its program would stand for good, untold */
         t->state = TARGET_GONE;
         t->link_up = false;
     }
-    return s12z_lost(t, ret);
+    ret = s12z_lost(t, ret);
+    t->ran_when_lost |= t->state == TARGET_GONE;
+    return ret;
 }
 
 int s12z_sample_pc(struct target *target, uint64_t *pc, struct err *err)

@@ -42,8 +42,12 @@ int s12z_identify(struct s12z_target *t, struct err *err)
     int profile = c < 0 ? c : holds(t, S12Z_DBGTCRL, REG_MASK(S12Z_DBGTCRL_PROFILE), err);
     if (profile < 0)
         return profile;
+    if (t->same_part && (t->partid != be32(id) || t->full_dbg != (c && profile)))
+        return err_set(err, ERR_NO_TARGET, "connect the board that was there, or start again", "another part answers: PARTID %08X %s trace; it was %08X %s",
+                       be32(id), c && profile ? "with" : "without", t->partid, t->full_dbg ? "with" : "without");
     t->partid = be32(id);
     t->full_dbg = c && profile;
+    t->same_part = true;
     t->ops.trace = t->full_dbg ? &s12z_trace_ops : NULL;
     t->part_known = true;
     log_msg(t->probe->log, LOG_TARGET, "%s: PARTID %08X, DBG %s", t->probe->name, t->partid,
@@ -74,10 +78,38 @@ static int secured(struct s12z_target *t, struct err *err)
                    "the part is secured (BDCCSR %04X): it can only be erased", t->csr);
 }
 
+/* It was lost while it ran, and now stands: because its full trace buffer halted it, or a look at its PC did, and nothing else? */
+static int halted_by_us(struct s12z_target *t, struct err *err)
+{
+    uint32_t pc;
+    uint8_t efr = 0;
+    int ret = s12z_get_reg(t, S12Z_REG_PC, &pc, err);
+    if (ret == 0)
+        ret = s12z_peek8(t, S12Z_DBGEFR, &efr, err);
+    if (ret < 0)
+        return ret;
+    bool profile = efr & (REG_MASK(S12Z_DBGEFR_PTBOVF) | (t->has_profile ? t->profile.comparators : 0));
+    return (t->look_when_lost || profile) && !s12z_patch_at(t, (pc - 1) & S12Z_ADDRESS) && !s12z_hard_hit(t, efr);
+}
+
+static int let_go_on(struct s12z_target *t, struct err *err)
+{
+    int ret = halted_by_us(t, err);
+    if (ret <= 0)
+        return ret;
+    log_msg(t->probe->log, LOG_TARGET, "%s: only the lost session's trace has halted it: it runs on", t->probe->name);
+    ret = s12z_command(t, BDC_GO, err);
+    if (ret == 0)
+        t->state = TARGET_RUNNING;
+    return ret;
+}
+
 int s12z_attach(struct target *target, struct err *err)
 {
     struct s12z_target *t = s12z_of(target);
     log_msg(t->probe->log, LOG_TARGET, "%s: attach", t->probe->name);
+    t->look_when_lost |= t->sample_asked;
+    t->ran_when_lost = t->ran_when_lost && !t->halt_wanted && (t->trace_halted || t->look_when_lost);
     s12z_forget_halt(t);
     t->state = TARGET_DETACHED;
     bool fast_left = s12z_flash_broken_off(t, "the loss of the board");
@@ -103,6 +135,10 @@ int s12z_attach(struct target *target, struct err *err)
         log_msg(t->probe->log, LOG_TARGET, "%s: %s", t->probe->name, why.what);
         ret = 0;
     }
+    if (ret == 0 && t->ran_when_lost && t->state == TARGET_HALTED)
+        ret = let_go_on(t, &why);
+    if (ret == 0)
+        t->ran_when_lost = t->look_when_lost = false;
     for (size_t k = 0; ret == 0 && k < t->npatches; k++)
         t->patch[k].in_memory = false; /* the board was away: they are written again */
     if (ret < 0) {
@@ -278,7 +314,7 @@ static int op_detach(struct target *target, struct err *err)
     if (ret < 0)
         return s12z_lost(t, err_prefix(err, ret, "detach"));
     s12z_forget_halt(t);
-    t->link_up = false;
+    t->link_up = t->same_part = false;
     t->state = TARGET_DETACHED;
     return 0;
 }
