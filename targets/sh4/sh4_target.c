@@ -696,6 +696,8 @@ static int op_attach(struct target *target, struct err *err)
     t->check_patches = t->npatches > 0 || t->nvbr_sites > 0;
     if (ret > 0) {
         ret = take_over(t, err);
+        if (ret >= 0 && t->save[SH4_SAVE_KIND] == SH4_ENTRY_TRACE) /* it waited for a lost session to read its ring: nobody has halted it */
+            ret = sh4_let_go(t, err);
         return ret < 0 ? lost(t, ret) : 0;
     }
     t->layout = NULL;
