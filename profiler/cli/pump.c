@@ -32,34 +32,45 @@ static uint64_t now(struct target *t) { return t->ops->now_ns ? t->ops->now_ns(t
 
 /* ---- the source: the target's trace, or what stands in for it ---- */
 
+/* What has come back may be a part without a trace. */
+static int no_trace(const struct pump *p, const struct target *t, struct err *err)
+{
+    return p->cfg.source || t->ops->trace ? 0 : err_set(err, ERR_UNSUPPORTED, "is it the board that was there before?", "this part has no trace");
+}
+
 static int source_arm(struct pump *p, struct target *t, struct err *err)
 {
     const struct pump_source *s = p->cfg.source;
-    return s ? s->arm(p->cfg.source_ctx, t, &p->cfg.trace, err) : t->ops->trace->arm(t, &p->cfg.trace, err);
+    int ret = no_trace(p, t, err);
+    return ret < 0 ? ret : s ? s->arm(p->cfg.source_ctx, t, &p->cfg.trace, err) : t->ops->trace->arm(t, &p->cfg.trace, err);
 }
 
 static int source_poll(struct pump *p, struct target *t, struct event *out, size_t cap, struct err *err)
 {
     const struct pump_source *s = p->cfg.source;
-    return s ? s->poll(p->cfg.source_ctx, t, out, cap, WORKER_SLICE_NS, err) : t->ops->trace->poll(t, out, cap, WORKER_SLICE_NS, err);
+    int ret = no_trace(p, t, err);
+    return ret < 0 ? ret : s ? s->poll(p->cfg.source_ctx, t, out, cap, WORKER_SLICE_NS, err) : t->ops->trace->poll(t, out, cap, WORKER_SLICE_NS, err);
 }
 
 static int source_disarm(struct pump *p, struct target *t, struct err *err)
 {
     const struct pump_source *s = p->cfg.source;
-    return s ? s->disarm(p->cfg.source_ctx, t, err) : t->ops->trace->disarm(t, err);
+    int ret = no_trace(p, t, err);
+    return ret < 0 ? ret : s ? s->disarm(p->cfg.source_ctx, t, err) : t->ops->trace->disarm(t, err);
 }
 
 int pump_set_active(struct pump *p, struct target *t, bool active, struct err *err)
 {
     const struct pump_source *s = p->cfg.source;
-    return s ? s->set_active(p->cfg.source_ctx, t, active, err) : t->ops->trace->set_active(t, active, err);
+    int ret = no_trace(p, t, err);
+    return ret < 0 ? ret : s ? s->set_active(p->cfg.source_ctx, t, active, err) : t->ops->trace->set_active(t, active, err);
 }
 
 int pump_status(struct pump *p, struct target *t, struct trace_status *out, struct err *err)
 {
     const struct pump_source *s = p->cfg.source;
-    return s ? s->status(p->cfg.source_ctx, t, out, err) : t->ops->trace->status(t, out, err);
+    int ret = no_trace(p, t, err);
+    return ret < 0 ? ret : s ? s->status(p->cfg.source_ctx, t, out, err) : t->ops->trace->status(t, out, err);
 }
 
 /* What earlier traces of this profile counted, on top. */
@@ -160,6 +171,17 @@ static void forget_stop(struct pump *p)
     pthread_mutex_unlock(&p->lock);
 }
 
+static void look_at_stop(struct pump *p, bool running)
+{
+    if (running) {
+        forget_stop(p);
+        return;
+    }
+    pthread_mutex_lock(&p->lock);
+    p->view.stop_looks++;
+    pthread_mutex_unlock(&p->lock);
+}
+
 static void set_away(struct pump *p, bool away)
 {
     p->away = away;
@@ -186,8 +208,8 @@ static bool slice(void *ctx, struct target *t)
 {
     struct pump *p = ctx;
     bool running = t->ops->state(t) == TARGET_RUNNING;
-    if (p->halted && running)
-        forget_stop(p);
+    if (p->halted)
+        look_at_stop(p, running);
     if (running) /* somebody else resumed it: this is up to a slice late */
         pump_running(p, t);
     if (p->phase != PUMP_ARMED && p->phase != PUMP_DRAINING)

@@ -46,6 +46,7 @@ struct pump_view {
     uint64_t armed_ns, now_ns;  /* the target's clock: when armed, at the last look */
     struct err why;             /* code != ERR_OK: what ended or troubles the trace */
     struct target_stop stop;    /* reason != STOP_NONE: the target halted and nobody has resumed it */
+    unsigned stop_looks;        /* how often it was seen to stand still; a slow adapter's worker looks late */
     unsigned gaps;              /* times the target was lost and came back; trace has the sums over all of them */
     bool away;                  /* the target is lost, or back but not traced again yet; why says why */
 };

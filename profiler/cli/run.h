@@ -77,7 +77,8 @@ struct run {
     uv_signal_t signals[3];
 
     enum run_phase phase;
-    unsigned halted_ticks;  /* ticks in a row with the program stopped and no GDB there to deal with it */
+    unsigned halted_ticks;  /* ticks in a row with the program seen to stand and no GDB there to deal with it */
+    unsigned stop_looks;    /* pump_view.stop_looks of the last */
     struct {
         struct worker_client client;
         pthread_mutex_t lock;

@@ -166,7 +166,8 @@ static void profile_ended(struct run *r, const struct pump_view *v)
 static bool stopped_for_good(struct run *r, const struct pump_view *v)
 {
     bool stopped = r->phase == RUN_PROFILING && v->stop.reason != STOP_NONE && gdb_server_sessions(r->server) == 0;
-    r->halted_ticks = stopped ? r->halted_ticks + 1 : 0;
+    r->halted_ticks = !stopped ? 0 : r->halted_ticks + (v->stop_looks != r->stop_looks);
+    r->stop_looks = v->stop_looks;
     return r->halted_ticks >= 3;
 }
 

@@ -16,7 +16,7 @@
 enum {
     MAX_FDS = 64,             /* descriptors in the wait */
     RECOVER_FIRST_MS = 100,
-    RECOVER_MAX_MS = 500, /* back within a second of the return; a look at the bus costs about a millisecond */
+    RECOVER_MAX_MS = 250, /* back within a second of the return, arming included; a look at the bus costs about a millisecond */
 };
 
 struct job_list {

@@ -69,7 +69,7 @@ struct worker_config {
     uint64_t slice_ns;       /* longest ops->poll() of a running target; 0 = WORKER_SLICE_NS */
     bool held;               /* the target is left alone until worker_serve() */
     /* Gets a lost target back: re-open the adapter, attach. NULL: ops->attach() alone. Called on the
-     * worker, first after 100 ms, then with growing pauses up to half a second, until it succeeds. */
+     * worker, first after 100 ms, then with growing pauses up to a quarter of a second, until it succeeds. */
     int (*recover)(void *ctx, struct target *t, struct err *err);
     void *recover_ctx;
 };
