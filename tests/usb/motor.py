@@ -109,8 +109,11 @@ class Gdb:
             answer = self.answer()
         return said + (bytes.fromhex(answer).decode() if re.fullmatch("([0-9a-f]{2})+", answer) else answer)
 
-    def ask(self, text):
+    def send(self, text):
         self.s.sendall(f"${text}#{sum(text.encode()) & 255:02x}".encode())
+
+    def ask(self, text):
+        self.send(text)
         return self.answer()
 
 
@@ -163,6 +166,60 @@ def unsecure(program, probe):
         p.kill()
 
 
+def stop_of(g):
+    """What GDB's program stopped with, and what was said on the console before."""
+    said, answer = "", g.answer()
+    while answer.startswith("O") and answer != "OK":
+        said += bytes.fromhex(answer[1:]).decode()
+        answer = g.answer()
+    return answer, said
+
+
+def recover(program, probe, rig):
+    """A GDB that waits, and one whose program is halted at a breakpoint, while the pod is pulled or hangs and the board loses its power."""
+    at = symbols(os.path.join(FOLDER, "motor.elf"))["pi_step"]
+    p, lines = start(program, probe, "--gdb", "0", "--json")
+    events = [("unplug", "plug"), ("power off", "power on"), ("strike hang 1", None)]
+    try:
+        g = Gdb(int(re.search(r":(\d+)", wait_for(lines, "target remote", DEADLINE_S)).group(1)))
+        wait_for(lines, "profiling,", DEADLINE_S)
+        g.ask("?")
+        for halted in (False, True):
+            if halted:
+                right(g.ask(f"Z1,{at:x},1") == "OK" and f"{at:06x}" in g.ask("vCont;c"), "no breakpoint")
+            for away, there in events[:3 if halted else 2]:
+                if not halted:
+                    g.send("vCont;c")
+                time.sleep(1)
+                tell(rig, away)
+                back = ""
+                if there: # a pod that hangs is reset by its driver, and what it was doing then is done again: nobody may notice
+                    wait_for(lines, "does not answer", DEADLINE_S)
+                    tell(rig, there)
+                    began = time.monotonic()
+                    back = wait_for(lines, "is back", DEADLINE_S)
+                    print(f"{probe}, {away}: back after {time.monotonic() - began:.2f} s", flush=True)
+                if halted:
+                    g.send("vCont;c")
+                elif "halted" not in back:
+                    g.s.sendall(b"\x03")
+                stop, said = stop_of(g)
+                right(stop.startswith("T"), stop)
+                right(halted or ("connection to the target is lost" in said and "target is back" in said), said)
+                right(not halted or f"{at:06x}" in stop, f"not at the breakpoint: {stop}")
+        answer = g.ask("D")
+        right(answer == "OK", answer)
+        time.sleep(0.5)
+        p.send_signal(signal.SIGINT)
+        d = json.loads(p.stdout.read())
+        right(p.wait(timeout=DEADLINE_S) == 0, f"exit code {p.returncode}")
+    finally:
+        p.kill()
+        p.wait()
+        print("exit code", p.returncode)
+    right(d["coverage"]["gaps"] >= 4 and d["coverage"]["events"], f"{d['coverage']}")
+
+
 def replug(program, probe, rig):
     p, lines = start(program, probe, "--gdb", "off", "--json")
     try:
@@ -183,7 +240,7 @@ def replug(program, probe, rig):
 
 
 def main():
-    what = {"trace": trace, "sample": sample, "gdb": gdb, "breaks": breaks, "unsecure": unsecure, "replug": replug}[sys.argv[3]]
+    what = {"trace": trace, "sample": sample, "gdb": gdb, "breaks": breaks, "unsecure": unsecure, "replug": replug, "recover": recover}[sys.argv[3]]
     what(sys.argv[1], sys.argv[2], *sys.argv[4:])
 
 

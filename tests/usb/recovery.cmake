@@ -10,3 +10,17 @@ pp_early_test(jlink jlink sh7750 jlink 30 load: arming)
 pp_early_test(usbdm usbdm s12zvml128 usbdm 30 load:)
 pp_early_test(usbdm_v5 usbdm s12zvml128 usbdm,v5 30 load:)
 pp_early_test(osbdm osbdm s12zvml128 osbdm 30 load:)
+# GDB and a profile while the adapter is pulled or hangs and the board loses its power.
+function(pp_recover_test NAME PROBE MODEL)
+  pp_usb_test(recover_${NAME} RIG --control recover-${NAME}.sock --board sim:sh7750 ${MODEL}
+              COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/recover.py $<TARGET_FILE:probeprof> $<TARGET_FILE:usb_rig> ${PROBE} sh7750)
+endfunction()
+pp_recover_test(ftdi ftdi ft2232h)
+pp_recover_test(cmsis_dap_v2 cmsis-dap cmsis-dap)
+pp_recover_test(cmsis_dap_v1 cmsis-dap cmsis-dap,v1)
+pp_recover_test(jlink jlink jlink)
+foreach(M "usbdm;usbdm;usbdm" "usbdm_v5;usbdm;usbdm,v5" "osbdm;osbdm;osbdm")
+  list(POP_FRONT M NAME PROBE MODEL)
+  pp_usb_test(recover_${NAME} RIG --control recover-${NAME}.sock --board sim:s12zvml128 ${MODEL}
+              COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/motor.py $<TARGET_FILE:probeprof> ${PROBE} recover $<TARGET_FILE:usb_rig>)
+endforeach()
