@@ -264,7 +264,7 @@ static int look_jtag(struct doctor *d, char *detail, size_t cap, struct err *err
     if (ret == 0)
         ret = jtag_chain_scan(d->probe, &chain, err);
     if (ret == 0)
-        snprintf(detail, cap, "bits pass unharmed, %u kbit/s; %s", (unsigned)(rate / 1000), jtag_chain_text(&chain, text, sizeof text));
+        snprintf(detail, cap, "bits pass unharmed, %u %sbit/s; %s", (unsigned)(rate < 10000 ? rate : rate / 1000), rate < 10000 ? "" : "k", jtag_chain_text(&chain, text, sizeof text));
     return ret;
 }
 
