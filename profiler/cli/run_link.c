@@ -75,6 +75,8 @@ static bool look(void *ctx, struct target *t)
         pthread_mutex_lock(&r->wire.lock);
         t->ops->wire(t, &r->wire.seen);
         pthread_mutex_unlock(&r->wire.lock);
+        if (r->wire.seen.from_hz) /* an adapter that comes back begins there */
+            r->found_hz = r->wire.seen.hz;
     }
     return false;
 }

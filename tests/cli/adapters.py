@@ -53,6 +53,14 @@ class Wire(Folder):
         self.assertLessEqual(r.stderr.count("the wire has damaged"), 2, r.stderr) # when it began, and what came of it
         self.assertRegex(r.stderr, r"the wire has damaged \d+ exchanges, which were repeated; TCK is \d+ k?Hz now, it was 20000 kHz")
 
+    def test_a_clock_that_was_lowered_stays_low_after_an_unplug(self):
+        r = run(["--speed", "auto", "--for", "2500ms", "--start", "main+8", "--stop", "0x0C010030", "--gdb", "off"], cwd=PROFEXAM,
+                probe="sim:sh7750,wires=2M@400000,fault=unplug@1200ms+300ms")
+        self.assertEqual(r.returncode, 0, r.stderr[-2000:])
+        before, after = r.stderr.split("the board is back")
+        self.assertEqual((before.count("TCK is"), after.count("TCK is")), (1, 0), r.stderr)
+        self.assertIn(" 0 lost", r.stdout)
+
     def test_a_clock_the_user_chose_stays_and_is_told(self):
         r = run(["--speed", "5M"] + PROFILE + ["--passes", "3"], cwd=PROFEXAM, probe="sim:sh7750,fault=noise@150000")
         self.assertIn("the wire has damaged", r.stderr)
