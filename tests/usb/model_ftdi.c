@@ -2,6 +2,7 @@
  * latency timer or send-immediate. The board hangs at channel A.
  *
  * Options: on=B (the board's channel), vid=, pid=, product=, blank (no EEPROM: no strings), full (at full speed), rtck (GPIOL3 returns TCK),
+ * broken (a bit changes on its way through the chip),
  * ntrst=, nreset=, asebrk=, vtref=, oe=[!]PIN[~GATE]: where a target's signal hangs, 4..7 GPIOL0..3, 8..15 GPIOH0..7; ! inverted;
  * GATE: only while that pin is low; oe: the
  * JTAG signals' buffer is on while this pin is low (! high).
@@ -211,7 +212,8 @@ static void ftdi_advance(struct usb_model *m, uint64_t ns)
 static long ftdi_ask(struct usb_model *m, const char *what)
 {
     struct ftdi *f = self(m);
-    return strcmp(what, "latency") == 0 ? (long)f->channel[f->board_at].latency_ms : -1;
+    const struct channel *c = &f->channel[f->board_at];
+    return strcmp(what, "latency") == 0 ? (long)c->latency_ms : strcmp(what, "tck") == 0 ? (long)c->engine.tck_hz : -1;
 }
 
 /* ---- building ---- */
@@ -253,12 +255,14 @@ static int option(void *ctx, const char *name, const char *value, struct err *er
         f->blank = true;
     else if (strcmp(name, "full") == 0)
         full_speed(f);
+    else if (strcmp(name, "broken") == 0)
+        f->channel[f->board_at].engine.broken = true;
     else if (strcmp(name, "rtck") == 0)
         f->channel[f->board_at].engine.has_rtck = true;
     else if (strcmp(name, "on") == 0 && value[0] >= 'A' && value[0] < (char)('A' + f->chip->mpsse))
         f->board_at = (unsigned)(value[0] - 'A'); /* before options of its pins */
     else
-        return err_set(err, ERR_USAGE, "on=B (first), vid, pid, product, blank, full, rtck, ntrst, nreset, asebrk, vtref, oe", "%s=%s", name, value);
+        return err_set(err, ERR_USAGE, "on=B (first), vid, pid, product, blank, full, rtck, broken, ntrst, nreset, asebrk, vtref, oe", "%s=%s", name, value);
     return 0;
 }
 

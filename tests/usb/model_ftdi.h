@@ -28,11 +28,12 @@ enum { SIG_NTRST, SIG_NRESET, SIG_ASEBRK, SIG_VTREF, SIG_OE, NSIGNALS };
 struct mpsse {
     struct sim_board *board;      /* NULL: nothing at the pins */
     struct signal signal[NSIGNALS];
-    bool has_rtck, is_ft232h;
+    bool has_rtck, is_ft232h, broken; /* broken: what it loops inside comes back changed */
     struct fifo from_host, to_host;
     bool flush;                   /* send immediate, or the latency timer is over */
     /* settings */
     bool on, loopback, div5, three_phase, adaptive;
+    uint32_t tck_hz;
     uint16_t divisor, value, direction, open_drain; /* pins: low byte ADBUS, high byte ACBUS */
     /* the shift that is under way */
     uint8_t op;

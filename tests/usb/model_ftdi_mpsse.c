@@ -82,8 +82,9 @@ static void set_tck(struct mpsse *m)
     uint32_t hz = (m->div5 ? 12000000u : 60000000u) / (2u * (1u + m->divisor));
     if (m->three_phase)
         hz = hz * 2 / 3;
+    m->tck_hz = MAX(hz, 1);
     if (m->board)
-        m->board->type->set_tck_hz(m->board, MAX(hz, 1));
+        m->board->type->set_tck_hz(m->board, m->tck_hz);
 }
 
 /* n clocks, at most CHUNK * 8; tdi and tdo packed with the first bit lowest; in place is fine. tdi NULL: stays as it is. */
@@ -109,6 +110,8 @@ static void clocks(struct mpsse *m, size_t n, const uint8_t *tms, const uint8_t 
     m->tdo = out[(n - 1) / 8] >> ((n - 1) % 8) & 1;
     if (tdo)
         memcpy(tdo, m->loopback ? di : out, bytes);
+    if (tdo && m->loopback && m->broken)
+        tdo[bytes / 2] ^= 0x04;
 }
 
 static uint8_t reversed(uint8_t b)

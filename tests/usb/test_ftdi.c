@@ -167,6 +167,7 @@ static void clock__any__told_and_bits_unharmed(void **state)
         uint32_t now = 0;
         must(fx->p->driver->jtag->set_clock(fx->p, hz[i], &now, &err), &err);
         assert_int_equal(now, got[i]);
+        assert_int_equal(tell("ask 0 tck"), now);
         assert_works(fx);
     }
     assert_int_equal(fx->p->driver->jtag->set_clock(fx->p, 0, NULL, NULL), -ERR_USAGE);
