@@ -99,7 +99,7 @@ static void command__fixed_answers__as_the_firmware_gives_them(void **state)
 static void version__on_endpoint_0__forgets_half_a_command_and_no_answer(void **state)
 {
     static const uint8_t get[8] = { 0xC0, 12, 0, 1, 0, 0, 10, 0 }, other[8] = { 0xC0, 77, 0, 0, 0, 0, 1, 0 };
-    static const uint8_t begun[62] = { 208, 32, 4, 200 }, caps[2] = { 2, 5 };
+    static const uint8_t begun[64] = { 208, 32, 4, 200 }, caps[2] = { 2, 5 };
     (void)state;
     for (int v5 = 0; v5 < 2; v5++) {
         uint8_t v[10], reply[CAP];
