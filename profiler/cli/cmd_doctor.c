@@ -13,6 +13,7 @@ static const struct opt doctor_opts[] = {
     { "speed", 0, "HZ", "look at this wire clock: 10M, 500k; auto: find the fastest that works", SET_SPEED },
     { "chain", 0, "LIST", "IR lengths of the JTAG chain from TDI to TDO, the part marked: 4,16*,8", SET_CHAIN },
     { "voltage", 0, "V", "what the target's supply must be: 3.3, 5", SET_VOLTAGE },
+    { "pdo", 0, "P", "also look at what captures S12Z's PDO and PDOCLK, as after run's --pdo: sigrok:DRIVER,... or file:F,...", SET_PDO },
     { "private", 0, NULL, "use private H-UDI commands: unverified on silicon; default on simulated boards only", SET_PRIVATE },
     { "no-private", 0, NULL, "documented commands only", SET_NO_PRIVATE },
     { "elf", 'e', "E", "the program: its byte order is the board's", SET_ELF },
@@ -28,7 +29,7 @@ static void print_text(const struct doctor_report *r, FILE *out)
 {
     for (const struct doctor_step *s = r->step; s < r->step + DOCTOR_STEPS; s++) {
         char head[24], text[sizeof s->problem.hint + 16];
-        if (s->state == DOCTOR_NOT_REACHED)
+        if (s->state == DOCTOR_NOT_REACHED || (s->state == DOCTOR_SKIPPED && !*s->detail))
             continue;
         snprintf(head, sizeof head, "%-6s %-9s ", words[s->state], s->name);
         fold(out, head, s->state == DOCTOR_WRONG ? s->problem.what : s->detail);
@@ -109,10 +110,10 @@ static int run(struct cli *cli, int argc, char **argv, struct err *err)
 const struct command command_doctor = {
     "doctor", "doctor [OPTIONS]", "say the first thing that is wrong on the way to the board", doctor_opts,
     "Looks at the adapter, whether it may be opened, its firmware, the target's\n"
-    "power, the clock, the wire (JTAG chain or BDC), the part and, with --halt, the\n"
-    "CPU, and ends at the first that is wrong: what it is, and what to do. The\n"
-    "program on the board goes on unless --halt is given. Settings of\n"
-    "./probeprof.conf hold here, too.\n"
+    "power, the clock, the wire (JTAG chain or BDC), the part, with --halt the CPU,\n"
+    "with --pdo the logic analyser, and ends at the first that is wrong: what it\n"
+    "is, and what to do. The program on the board goes on unless --halt is given.\n"
+    "Settings of ./probeprof.conf hold here, too.\n"
     "If something is wrong the exit status is 1.\n\n"
     "Example:\n  probeprof doctor --target sh7750 --speed auto\n"
     "  probeprof doctor --probe usbdm --target s12zvml128 --halt\n", run,

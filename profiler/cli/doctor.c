@@ -400,11 +400,53 @@ static int look_cpu(struct doctor *d, char *detail, size_t cap, struct err *err)
     return MIN(ret, 0);
 }
 
+/* ---- beside the adapter ---- */
+
+/* Edges of a moment. Until a profile is armed the part keeps both pins still. */
+static int watch_pins(struct probe *p, char *detail, size_t cap, struct err *err)
+{
+    enum { MOST = 4096 };
+    const struct pdo_ops *o = p->driver->pdo;
+    pdo_edge *edge = malloc(MOST * sizeof *edge);
+    uint64_t tick_hz, lost, edges = 0;
+    int ret = edge ? o->start(p, &tick_hz, err) : err_set(err, ERR_NOMEM, "close other programs", "out of memory"), n = 1;
+    if (ret == 0 && o->catch_up)
+        ret = o->catch_up(p, err);
+    for (; ret == 0 && n > 0 && edges < 100 * MOST; edges += (uint64_t)MAX(n, 0))
+        n = o->read(p, edge, MOST, &lost, err);
+    ret = ret == 0 && n < 0 ? n : ret;
+    if (edge)
+        o->stop(p, NULL);
+    free(edge);
+    uint64_t hz = o->sample_hz ? o->sample_hz(p) : 0;
+    size_t at = (size_t)snprintf(detail, cap, "%s: ", p->name);
+    at += hz && at < cap ? (size_t)snprintf(detail + at, cap - at, "%.4g MHz samples; ", (double)hz / 1e6) : 0;
+    if (at < cap)
+        snprintf(detail + at, cap - at, edges > 1 ? "PDO and PDOCLK move" : "PDO and PDOCLK stand still, as they do until a profile is armed");
+    return ret;
+}
+
+static int look_pdo(struct doctor *d, char *detail, size_t cap, struct err *err)
+{
+    const struct probe_config cfg = { .spec = "", .boards = d->cli->boards };
+    struct probe *p;
+    if (!*d->set->pdo)
+        return 1;
+    int ret = probe_open(d->set->pdo, &cfg, &p, err);
+    if (ret < 0)
+        return err_prefix(err, ret, "--pdo");
+    ret = p->driver->pdo ? watch_pins(p, detail, cap, err)
+                         : err_set(err, ERR_USAGE, "--pdo sigrok:DRIVER,... or file:PATH,...", "--pdo %s: it cannot capture PDO and PDOCLK", p->name);
+    probe_close(p);
+    return ret;
+}
+
 /* ---- */
 
 static const struct step steps[] = {
     { "adapter", look_adapter }, { "access", look_access }, { "firmware", look_firmware }, { "power", look_power }, { "pins", look_pins },
     { "clock", look_clock },     { "wire", look_wire },     { "part", look_part },         { "cpu", look_cpu },
+    { "pdo", look_pdo },
 };
 _Static_assert(ARRAY_LEN(steps) == DOCTOR_STEPS, "a step without a place in the report");
 

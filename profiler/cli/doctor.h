@@ -8,13 +8,13 @@
 #include "profiler/cli/command.h"
 #include "profiler/cli/settings.h"
 
-enum { DOCTOR_STEPS = 9 };
+enum { DOCTOR_STEPS = 10 };
 enum doctor_state { DOCTOR_NOT_REACHED, DOCTOR_OK, DOCTOR_SKIPPED, DOCTOR_WRONG };
 
 struct doctor_step {
     const char *name;        /* "adapter", "access", ... in the order they are looked at */
     enum doctor_state state;
-    char detail[192];        /* what was found, or why it was not looked at */
+    char detail[192];        /* what was found, or why it was not looked at; "": nobody asked for it */
     struct err problem;      /* of DOCTOR_WRONG */
 };
 

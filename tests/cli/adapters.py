@@ -105,7 +105,7 @@ class Wire(Folder):
 class Doctor(Folder):
     """The first thing that is wrong, and what to do."""
 
-    STEPS = ["adapter", "access", "firmware", "power", "pins", "clock", "wire", "part", "cpu"]
+    STEPS = ["adapter", "access", "firmware", "power", "pins", "clock", "wire", "part", "cpu", "pdo"]
 
     def doctor(self, *args, probe=None):
         r = run(["doctor", "--json", *args], cwd=self.dir, probe=probe)
@@ -129,7 +129,7 @@ class Doctor(Folder):
                 d, wrong = self.doctor("--halt", probe=board)
                 self.assertIsNone(wrong)
                 self.assertEqual(d["probe"], board)
-                cpu = d["steps"][-1]
+                cpu = d["steps"][self.STEPS.index("cpu")]
                 self.assertEqual((cpu["ok"], "goes on" in cpu["detail"]), (True, True))
 
     def test_big_endian_board(self):
@@ -160,7 +160,20 @@ class Doctor(Folder):
     def test_program_is_left_alone_unless_asked(self):
         d, wrong = self.doctor(probe="sim:sh7750,fault=silent")
         self.assertIsNone(wrong)
-        self.assertIn("--halt", d["steps"][-1]["detail"])
+        self.assertIn("--halt", d["steps"][self.STEPS.index("cpu")]["detail"])
+
+    def test_capture_beside_the_adapter(self):
+        edges = os.path.join(self.dir, "some.edges")
+        with open(edges, "wb") as f:
+            f.write(b"".join((t << 2 | t & 3).to_bytes(8, "little") for t in range(50)))
+        for pdo, ok, what in (
+                (None, None, ""), (f"file:{edges},rate=24M", True, "PDO and PDOCLK move"), ("sim:s12zvml128", True, "stand still"),
+                ("file:missing.sr", False, "No such file"), (f"file:{edges}", False, "how fast"), ("sim:sh7750", False, "cannot capture")):
+            with self.subTest(pdo=pdo):
+                d, wrong = self.doctor(*(["--pdo", pdo] if pdo else []), probe="sim:s12zvml128")
+                step = d["steps"][self.STEPS.index("pdo")]
+                self.assertEqual(step["ok"], ok)
+                self.assertIn(what, (wrong["what"] if wrong else step["detail"]) or "")
 
     def test_clock_that_works(self):
         d, _ = self.doctor("--speed", "auto", probe="sim:sh7750")
