@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""udev/60-probeprof.rules: every line parses, grants by seat tag only, and covers the known adapters.
+"""udev/60-probeprof.rules: every line parses, grants by seat tag only, covers the known adapters and keeps ModemManager off those that are nothing else.
 
 usage: check_udev.py RULES DRIVER_IDS     exit 0 clean, 1 with findings
 DRIVER_IDS prints the ids of every driver ("jlink 1366 0101 own"): each must be granted, and be one driver's own.
@@ -10,9 +10,10 @@ import re
 import subprocess
 import sys
 
-PAIR = re.compile(r'\s*([A-Z]+)(?:\{([A-Za-z]+)\})?\s*(==|!=|\+=|=)\s*"([^"]*)"\s*(,|$)')
+PAIR = re.compile(r'\s*([A-Z]+)(?:\{([A-Za-z_]+)\})?\s*(==|!=|\+=|=)\s*"([^"]*)"\s*(,|$)')
 MATCH_KEYS = {"ACTION", "SUBSYSTEM", "ATTRS", "ATTR"}
-ASSIGN_KEYS = {"TAG", "GOTO", "LABEL"}
+ASSIGN_KEYS = {"TAG", "GOTO", "LABEL", "ENV"}
+MODEM = ("ENV", "ID_MM_DEVICE_IGNORE", "=", "1")
 # vendor, product, a subsystem it must be granted on.
 WANTED = [
     (0x1fc9, 0x0090, "hidraw"), (0x04b4, 0xf154, "usb"), (0x04b4, 0xf155, "usb"), (0x1a86, 0x8012, "usb"),
@@ -25,6 +26,7 @@ WANTED = [
     (0x15a2, 0xaf10, "usb"), (0x15a2, 0xaf11, "usb"), (0x15a2, 0x0035, "usb"), (0x15a2, 0x0021, "usb"),
     (0x0425, 0x1000, "usb"), (0x0425, 0x1001, "usb"),
 ]
+ANYTHING = {(0x0403, 0x6010), (0x0403, 0x6011), (0x0403, 0x6014)} # bare chips: a modem may hang at one
 UNWANTED = [(0x0403, 0x6001, "usb"), (0x046d, 0xc077, "hidraw")]
 
 
@@ -49,6 +51,8 @@ def parse(text, findings):
                 findings.append(f"line {number}: only TAG+=\"uaccess\" is meant")
             if attribute in ("idVendor", "idProduct") and not re.fullmatch(r"[0-9a-f]{4}(\|[0-9a-f]{4})*", value):
                 findings.append(f"line {number}: ids are four lower-case hex digits, as in sysfs: {value}")
+            if key == "ENV" and (key, attribute, operator, value) != MODEM:
+                findings.append(f"line {number}: only ENV{{ID_MM_DEVICE_IGNORE}}=\"1\" is meant")
             rule.append((key, attribute, operator, value))
             at = m.end()
             if not comma:
@@ -69,8 +73,9 @@ def matches(rule, device):
 
 
 def granted(rules, device):
+    """The words that give the device to the seat's user, and that keep ModemManager off."""
     skip_to = None
-    tags = False
+    tags = set()
     for rule in rules:
         label = [v for k, _, _, v in rule if k == "LABEL"]
         if skip_to:
@@ -78,7 +83,7 @@ def granted(rules, device):
                 skip_to = None
             continue
         if matches(rule, device):
-            tags |= any(k == "TAG" for k, _, _, _ in rule)
+            tags |= {k for k, _, _, _ in rule if k in ("TAG", "ENV")}
             skip_to = next((v for k, _, _, v in rule if k == "GOTO"), None)
     return tags
 
@@ -108,8 +113,11 @@ def main():
         findings.append("the file's number must be below 73, or uaccess comes too late")
     wanted = WANTED + driver_ids(sys.argv[2], findings)
     for vid, pid, subsystem in wanted:
-        if not granted(rules, device(vid, pid, subsystem)):
+        words = granted(rules, device(vid, pid, subsystem))
+        if "TAG" not in words:
             findings.append(f"{vid:04x}:{pid:04x} on {subsystem} is not covered")
+        if ("ENV" in words) == ((vid, pid) in ANYTHING):
+            findings.append(f"{vid:04x}:{pid:04x} on {subsystem}: ModemManager is to be kept off adapters, and off nothing else")
     for product in ("Raspberry Pi Debug Probe (CMSIS-DAP)", "MCU-LINK CMSIS_DAP"):
         for subsystem in ("usb", "hidraw"):
             if not granted(rules, device(0x2e8a, 0x000c, subsystem, product)):
@@ -122,8 +130,8 @@ def main():
     if granted(rules, removed):
         findings.append("a remove event is tagged")
     bad = []
-    parse('SUBSYSTEM=="usb", MODE="0666"\nTAG+="uaccess" nonsense\nTAG=="uaccess"\n', bad)
-    if len(bad) != 4:
+    parse('SUBSYSTEM=="usb", MODE="0666"\nTAG+="uaccess" nonsense\nTAG=="uaccess"\nENV{ID_X}="1"\n', bad)
+    if len(bad) != 5:
         findings.append(f"self-test: bad lines gave {bad}")
     for finding in findings:
         print(finding)
