@@ -58,10 +58,30 @@ static const struct command *find_command(const char *name)
     return NULL;
 }
 
+/* What other debuggers' tools call it, or NULL. */
+static const char *called_elsewhere(const char *name)
+{
+    static const struct { const char *theirs, *ours; } rows[] = {
+        { "probes", "probeprof list" },    { "devices", "probeprof list" }, { "adapters", "probeprof list" }, { "scan", "probeprof list" },
+        { "check", "probeprof doctor" },   { "test", "probeprof doctor" },  { "diagnose", "probeprof doctor" }, { "info", "probeprof doctor" },
+        { "server", "probeprof --no-profile" }, { "gdb", "probeprof --no-profile" }, { "gdbserver", "probeprof --no-profile" },
+        { "attach", "probeprof --no-profile" }, { "flash", "probeprof --load --elf FILE" }, { "load", "probeprof --load --elf FILE" },
+        { "program", "probeprof --load --elf FILE" }, { "profile", "probeprof --elf FILE" }, { "record", "probeprof --record FILE" },
+    };
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++)
+        if (!strcmp(rows[i].theirs, name))
+            return rows[i].ours;
+    return NULL;
+}
+
 static int unknown_command(const char *name, struct err *err)
 {
     struct nearest near = { .wanted = name };
     char hint[NEAREST_TEXT];
+    if (called_elsewhere(name)) {
+        snprintf(hint, sizeof hint, "here it is `%s`", called_elsewhere(name));
+        return err_set(err, ERR_USAGE, hint, "there is no command '%s'", name);
+    }
     for (size_t i = 0; i < ARRAY_LEN(commands); i++)
         nearest_offer(&near, commands[i]->name);
     return err_set(err, ERR_USAGE, nearest_text(&near, "`probeprof help` lists the commands", hint, sizeof hint),

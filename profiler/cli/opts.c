@@ -26,11 +26,31 @@ static const struct opt *find_letter(const struct opt *opts, char letter)
     return NULL;
 }
 
+/* What other debuggers' tools call it. */
+static const struct opt *called_elsewhere(const struct opt *opts, const char *word)
+{
+    static const struct { const char *theirs, *ours; } rows[] = {
+        { "device", "target" },  { "cpu", "target" },   { "chip", "target" }, { "part", "target" },     { "interface", "probe" }, { "adapter", "probe" },
+        { "serial", "probe" },   { "usb", "probe" },    { "cable", "probe" }, { "transport", "probe" }, { "freq", "speed" },      { "frequency", "speed" },
+        { "clock", "speed" },    { "tck", "speed" },    { "port", "gdb" },    { "gdbport", "gdb" },     { "gdb-port", "gdb" },    { "program", "load" },
+        { "flash", "load" },     { "file", "elf" },     { "verbose", "log" }, { "debug", "log" },       { "duration", "for" },    { "time", "for" },
+    };
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++)
+        if (!strcmp(rows[i].theirs, word))
+            return find_long(opts, rows[i].ours, strlen(rows[i].ours));
+    return NULL;
+}
+
 static int unknown(const struct opt *opts, const char *text, size_t len, struct err *err)
 {
     char wanted[64], hint[NEAREST_TEXT], line[NEAREST_TEXT + 8];
     snprintf(wanted, sizeof wanted, "%.*s", (int)len, text);
     struct nearest near = { .wanted = wanted + strspn(wanted, "-") };
+    const struct opt *other = called_elsewhere(opts, near.wanted);
+    if (other) {
+        snprintf(line, sizeof line, "here it is --%s%s%s", other->name, other->arg ? " " : "", other->arg ? other->arg : "");
+        return err_set(err, ERR_USAGE, line, "unknown option %s", wanted);
+    }
     for (const struct opt *o = opts; o->name; o++)
         nearest_offer(&near, o->name);
     nearest_text(&near, "--help lists them", hint, sizeof hint);

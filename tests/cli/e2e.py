@@ -135,6 +135,11 @@ class Usage(Folder):
         rows = [
             (["rum"], "there is no command 'rum'", "did you mean run or dump?"),
             (["--prob", "x"], "unknown option --prob", "--probe"),
+            (["--device", "SH7750"], "unknown option --device", "here it is --target T"),
+            (["doctor", "--interface", "x"], "unknown option --interface", "here it is --probe P"),
+            (["list", "--device", "x"], "unknown option --device", "--help"),
+            (["devices"], "there is no command 'devices'", "here it is `probeprof list`"),
+            (["flash", "x.elf"], "there is no command 'flash'", "--load --elf FILE"),
             (["run", "surplus"], "unexpected argument 'surplus'", "--help"),
             (["--start"], "--start needs a value", "profile from here"),
             (["--passes", "0"], "passes: '0'", "whole number"),
