@@ -527,6 +527,15 @@ int sh4_agent_read(struct sh4_target *t, uint32_t addr, unsigned width, uint32_t
     return move(t, &like, width, n, "read", err);
 }
 
+int sh4_agent_try_read(struct sh4_target *t, uint32_t addr, unsigned width, uint32_t *values, size_t n, struct err *err)
+{
+    struct err own = { .code = ERR_OK };
+    int ret = sh4_agent_read(t, addr, width, values, n, &own);
+    if (ret < 0 && ret != -ERR_FAULT && err)
+        *err = own;
+    return ret == -ERR_FAULT ? 0 : ret < 0 ? ret : 1;
+}
+
 int sh4_agent_write(struct sh4_target *t, uint32_t addr, unsigned width, const uint32_t *values, size_t n,
                     struct err *err)
 {

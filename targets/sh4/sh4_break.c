@@ -34,17 +34,19 @@ int sh4_patches_check(struct sh4_target *t, struct err *err)
     for (size_t i = 0; i < t->npatches; i++) {
         struct sh4_patch *p = &t->patch[i];
         uint32_t now;
-        if (!p->in_memory || sh4_agent_peek(t, p->addr, 2, &now, NULL) < 0 || (uint16_t)now == SH4_BREAK_INSN)
-            continue;
-        p->orig = (uint16_t)now;
-        p->in_memory = false;
-        int ret = sh4_patch_set(t, p, true, err);
+        int ret = p->in_memory ? sh4_agent_try_read(t, p->addr, 2, &now, 1, err) : 0;
+        if (ret > 0 && (uint16_t)now != SH4_BREAK_INSN) {
+            p->orig = (uint16_t)now;
+            p->in_memory = false;
+            ret = sh4_patch_set(t, p, true, err);
+        }
         if (ret < 0)
             return err_prefix(err, ret, "putting breakpoints back");
     }
-    sh4_image_check(t);
-    t->check_patches = false;
-    return 0;
+    int ret = sh4_image_check(t, err);
+    if (ret == 0)
+        t->check_patches = false;
+    return ret;
 }
 
 int sh4_patches_remove_all(struct sh4_target *t, struct err *err)
@@ -65,14 +67,15 @@ static int look_at(struct sh4_target *t, uint32_t addr, uint16_t *insn, bool *in
 {
     uint32_t v[2];
     *in_slot = false;
-    if (sh4_agent_read(t, addr - 2, 2, v, 2, NULL) < 0) { /* nothing before it */
-        int ret = sh4_agent_peek(t, addr, 2, &v[1], err);
-        if (ret < 0)
-            return ret;
-    } else {
+    int ret = sh4_agent_try_read(t, addr - 2, 2, v, 2, err);
+    if (ret == 0) /* nothing before it */
+        ret = MIN(sh4_agent_peek(t, addr, 2, &v[1], err), 0);
+    else if (ret > 0) {
         struct sh4_patch *p = sh4_patch_at(t, addr - 2);
         *in_slot = sh4_flow(p && p->in_memory ? p->orig : (uint16_t)v[0], addr - 2).slot;
     }
+    if (ret < 0)
+        return ret;
     *insn = (uint16_t)v[1];
     return 0;
 }

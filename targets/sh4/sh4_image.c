@@ -234,29 +234,34 @@ static int patch_site(struct sh4_target *t, struct sh4_patch *s, bool in_memory,
 {
     uint32_t now;
     uint16_t want = in_memory ? twin(s->orig) : s->orig, other = in_memory ? s->orig : twin(s->orig);
-    if (sh4_agent_peek(t, s->addr, 2, &now, NULL) < 0)
-        return 0;
-    if ((uint16_t)now == other) {
-        int ret = sh4_agent_write_code(t, s->addr, &want, 1, err);
+    int ret = sh4_agent_try_read(t, s->addr, 2, &now, 1, err);
+    if (ret > 0 && (uint16_t)now == other) {
+        ret = sh4_agent_write_code(t, s->addr, &want, 1, err);
         if (ret < 0)
             return ret == -ERR_FAULT ? 0 : ret;
         /* ROM drops the write: then the program sets the real VBR and our hooks come back at the next resume. */
-        if (sh4_agent_peek(t, s->addr, 2, &now, NULL) < 0)
-            return 0;
+        ret = sh4_agent_try_read(t, s->addr, 2, &now, 1, err);
     }
+    if (ret <= 0)
+        return ret;
     s->in_memory = (uint16_t)now == twin(s->orig);
     return 0;
 }
 
-void sh4_image_check(struct sh4_target *t)
+int sh4_image_check(struct sh4_target *t, struct err *err)
 {
-    t->vbr_patched = false;
+    bool any = false;
     for (size_t i = 0; i < t->nvbr_sites; i++) {
         struct sh4_patch *s = &t->vbr_sites[i];
         uint32_t now;
-        s->in_memory = s->in_memory && sh4_agent_peek(t, s->addr, 2, &now, NULL) == 0 && (uint16_t)now == twin(s->orig);
-        t->vbr_patched |= s->in_memory;
+        int ret = s->in_memory ? sh4_agent_try_read(t, s->addr, 2, &now, 1, err) : 0;
+        if (ret < 0)
+            return err_prefix(err, ret, "VBR instructions");
+        s->in_memory = ret > 0 && (uint16_t)now == twin(s->orig);
+        any |= s->in_memory;
     }
+    t->vbr_patched = any;
+    return 0;
 }
 
 int sh4_image_patch(struct sh4_target *t, bool in_memory, struct err *err)

@@ -331,6 +331,8 @@ int sh4_agent_read(struct sh4_target *t, uint32_t addr, unsigned width, uint32_t
                    struct err *err);
 int sh4_agent_write(struct sh4_target *t, uint32_t addr, unsigned width, const uint32_t *values, size_t n,
                     struct err *err);
+/* Where there may be nothing to read: 1 read, 0 the target refuses, which is no error; a wire that fails is one. */
+int sh4_agent_try_read(struct sh4_target *t, uint32_t addr, unsigned width, uint32_t *values, size_t n, struct err *err);
 /* One store that happens once and only with a proven value: for registers. */
 int sh4_agent_poke(struct sh4_target *t, uint32_t addr, unsigned width, uint32_t value, struct err *err);
 int sh4_agent_peek(struct sh4_target *t, uint32_t addr, unsigned width, uint32_t *value, struct err *err);
@@ -392,7 +394,7 @@ bool sh4_needs_hooks(const struct sh4_target *t);
 int sh4_image_patch(struct sh4_target *t, bool in_memory, struct err *err); /* VBR instructions to their DBR twins */
 void sh4_image_note_written(struct sh4_target *t, uint32_t addr, const uint8_t *buf, size_t len); /* the program's own bytes */
 void sh4_image_forget_written(struct sh4_target *t);
-void sh4_image_check(struct sh4_target *t); /* after the board was away: which twins are still in its memory? */
+int sh4_image_check(struct sh4_target *t, struct err *err); /* after the board was away: which twins are still in its memory? */
 int sh4_image_undo_leftovers(struct sh4_target *t, struct err *err);
 int sh4_set_image(struct target *t, const struct image *image, struct err *err);
 int sh4_sync_written(struct sh4_target *t, struct err *err);

@@ -113,11 +113,11 @@ int sh4_trace_release_vectors(struct sh4_target *t, struct err *err)
 static int clean_by_note(struct sh4_target *t, uint32_t at, struct err *err)
 {
     uint32_t words[3] = { 0, 0, 0 };
-    if (sh4_agent_read(t, at, 4, words, 3, NULL) < 0)
-        return 0; /* no RAM there */
+    int ret = sh4_agent_try_read(t, at, 4, words, 3, err);
+    if (ret <= 0)
+        return ret; /* 0: no RAM there */
     if (words[0] == SH4_TRACE_MAGIC)
         return undo_at(t, at, err);
-    int ret = 0;
     if (words[0] == SH4_TRACE_PROBE && words[1] >> 29 == 5 && words[1] % 2 == 0 && words[2] >> 16 == 0)
         ret = sh4_agent_poke(t, words[1], 2, words[2], err);
     else if (words[0] == SH4_TRACE_BEACON && words[1] % NOTE_BYTES == 0 && words[1] >> 30 == 2)
@@ -134,7 +134,10 @@ int sh4_trace_clean_leftovers(struct sh4_target *t, bool search, struct err *err
     uint32_t end = lo + MIN((uint32_t)SPAN, t->opt.agent_ram_bytes), at;
     if (vbr >> 30 == 2 && (vbr & 31) == 0) { /* most likely the session's VBR itself */
         uint32_t magic = 0;
-        if (sh4_agent_peek(t, vbr, 4, &magic, NULL) == 0 && magic == SH4_TRACE_MAGIC)
+        int ret = sh4_agent_try_read(t, vbr, 4, &magic, 1, err);
+        if (ret < 0)
+            return ret;
+        if (ret > 0 && magic == SH4_TRACE_MAGIC)
             return undo_at(t, vbr, err);
     }
     if (!search) {
@@ -288,16 +291,18 @@ int sh4_trace_recall(struct sh4_target *t, struct err *err)
 {
     const uint32_t note[] = { note_in(t, t->opt.agent_ram, t->opt.agent_ram_bytes), LARGER_NOTE };
     uint32_t vbr = t->save[SH4_SAVE_VBR], words[2];
-    int ret = 0;
-    if (vbr >> 30 == 2 && vbr % NOTE_BYTES == 0 && sh4_agent_read(t, vbr, 4, words, 1, NULL) == 0 && words[0] == SH4_TRACE_MAGIC)
+    int ret = vbr >> 30 == 2 && vbr % NOTE_BYTES == 0 ? sh4_agent_try_read(t, vbr, 4, words, 1, err) : 0;
+    if (ret > 0 && words[0] == SH4_TRACE_MAGIC)
         return recall_at(t, vbr, err);
+    ret = MIN(ret, 0);
     for (size_t i = 0; ret == 0 && i < ARRAY_LEN(note); i++) {
-        if (sh4_agent_read(t, note[i], 4, words, 2, NULL) < 0)
-            continue;
-        if (words[0] == SH4_TRACE_MAGIC)
+        ret = sh4_agent_try_read(t, note[i], 4, words, 2, err);
+        if (ret > 0 && words[0] == SH4_TRACE_MAGIC)
             ret = recall_at(t, note[i], err);
-        else if (words[0] == SH4_TRACE_BEACON && words[1] % NOTE_BYTES == 0 && words[1] >> 30 == 2)
+        else if (ret > 0 && words[0] == SH4_TRACE_BEACON && words[1] % NOTE_BYTES == 0 && words[1] >> 30 == 2)
             ret = recall_at(t, words[1], err);
+        else
+            ret = MIN(ret, 0);
     }
     return ret;
 }
