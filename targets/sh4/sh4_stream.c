@@ -309,6 +309,8 @@ static int after_failure(struct sh4_target *t, const struct sh4_request *r, enum
         }
         return 1;
     }
+    if (ret == 0 && l->halts > halts) /* it has counted on */
+        return err_set(err, ERR_NO_TARGET, "attach again", "the agent let the program run on, after nobody had read its full trace ring for long");
     if (ret == 0 && l->halts != halts)
         return err_set(err, ERR_NO_TARGET, "attach again", "the board was reset while the program was halted");
     if (ret < 0 && err)

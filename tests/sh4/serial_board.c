@@ -1,4 +1,4 @@
-/* A board with the serial agent (serial_rig.h) for a command: serial_board [be] [dcload] [brr=N] [flip=N] [drop=N] -- COMMAND...
+/* A board with the serial agent (serial_rig.h) for a command: serial_board [be] [dcload] [brr=N] [flip=N] [drop=N] [stale=N] -- COMMAND...
  * In the command "@" stands for what --probe takes. Exits as the command does. */
 #include <signal.h>
 #include <stdio.h>
@@ -34,10 +34,11 @@ int main(int argc, char **argv)
             o.big = true;
         else if (!strcmp(argv[i], "dcload"))
             o.dcload = true;
-        else if (sscanf(argv[i], "brr=%u", &o.brr) != 1 && sscanf(argv[i], "flip=%u", &o.flip) != 1 && sscanf(argv[i], "drop=%u", &o.drop) != 1)
+        else if (sscanf(argv[i], "brr=%u", &o.brr) != 1 && sscanf(argv[i], "flip=%u", &o.flip) != 1 && sscanf(argv[i], "drop=%u", &o.drop) != 1 &&
+                 sscanf(argv[i], "stale=%u", &o.stale) != 1)
             return fprintf(stderr, "serial_board: %s?\n", argv[i]), 2;
     if (++i >= argc)
-        return fprintf(stderr, "usage: serial_board [be] [dcload] [brr=N] [flip=N] [drop=N] -- COMMAND...\n"), 2;
+        return fprintf(stderr, "usage: serial_board [be] [dcload] [brr=N] [flip=N] [drop=N] [stale=N] -- COMMAND...\n"), 2;
     struct serial_rig *r = serial_rig_start(&o);
     char probe[100];
     snprintf(probe, sizeof probe, "serial:%s,baud=%u%s", serial_rig_port(r), o.brr ? 57600u : 1500000u, o.dcload ? ",loader=dcload" : "");

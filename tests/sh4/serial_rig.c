@@ -19,7 +19,7 @@
 #include "targets/sh4/model/board.h"
 #include "tests/model/asm.h"
 
-enum { ROM_BYTES = 0x4000, ROM_AGENT = 0x1000, ROM_TEXT = 0x3000, SLICE_NS = 200000, MOST_NS = 100000000, CHUNK = 512 };
+enum { ROM_BYTES = 0x4000, ROM_AGENT = 0x1000, ROM_TEXT = 0x3000, SLICE_NS = 200000, MOST_NS = 100000000, CHUNK = 512, HARMED = 2 * CHUNK, STALE = 16 };
 
 struct serial_rig {
     struct probe *probe;
@@ -27,6 +27,7 @@ struct serial_rig {
     atomic_bool stop, pulled;
     atomic_int reset; /* 1 wanted, 0 done */
     atomic_uint flip, drop;
+    unsigned stale;
     atomic_ullong to, from;
     char dir[32], rom[64], link[64], port[64];
     int near, far; /* the cable's ends: the port to connect to, the board's */
@@ -166,6 +167,7 @@ static void *run_board(void *arg)
 
 static uint32_t chance(struct serial_rig *r) { return r->seed = r->seed * 1664525u + 1013904223u; }
 
+/* b holds n bytes, at most CHUNK of HARMED. */
 static size_t harm(struct serial_rig *r, uint8_t *b, size_t n, bool to_board)
 {
     if (to_board && n > 256 && r->deaf < n) { /* a block's data */
@@ -174,10 +176,16 @@ static size_t harm(struct serial_rig *r, uint8_t *b, size_t n, bool to_board)
     }
     unsigned flip = atomic_load(&r->flip), drop = atomic_load(&r->drop);
     size_t out = 0;
+    uint8_t came[CHUNK];
+    memcpy(came, b, n);
     for (size_t i = 0; i < n; i++) {
+        if (r->stale && i >= STALE && out + STALE + n - i < HARMED && (chance(r) >> 8) % r->stale == 0) {
+            memcpy(b + out, came + i - STALE, STALE);
+            out += STALE;
+        }
         if (drop && (chance(r) >> 8) % drop == 0)
             continue;
-        b[out] = b[i];
+        b[out] = came[i];
         if (flip && (chance(r) >> 8) % flip == 0)
             b[out] ^= (uint8_t)(1u << (chance(r) >> 29));
         out++;
@@ -187,8 +195,8 @@ static size_t harm(struct serial_rig *r, uint8_t *b, size_t n, bool to_board)
 
 static bool carry(struct serial_rig *r, int from, int to, atomic_ullong *count)
 {
-    uint8_t b[CHUNK];
-    ssize_t n = read(from, b, sizeof b);
+    uint8_t b[HARMED];
+    ssize_t n = read(from, b, CHUNK);
     if (n <= 0)
         return false;
     size_t len = harm(r, b, (size_t)n, from == r->near);
@@ -254,6 +262,7 @@ struct serial_rig *serial_rig_start(const struct serial_rig_options *o)
     char spec[200];
     r->seed = 1;
     r->deaf = o->deaf;
+    r->stale = o->stale;
     atomic_store(&r->flip, o->flip);
     atomic_store(&r->drop, o->drop);
     strcpy(r->dir, "/tmp/sh4serialXXXXXX");

@@ -16,6 +16,7 @@ struct serial_rig_options {
     unsigned deaf;      /* with dcload: so many bytes of the first block are lost on the way */
     unsigned flip;      /* about one byte in so many has a bit flipped, both ways; 0: none */
     unsigned drop;      /* so many, a byte is lost */
+    unsigned stale;     /* so many, the 16 bytes before it come once more */
     const char *print;  /* not NULL: the boot ROM's program prints this over and over, by polling the transmitter */
 };
 

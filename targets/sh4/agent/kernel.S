@@ -230,6 +230,8 @@ wait:   mov.l   l_scif,r14
         mov.l   @r1,r0
         add     #1,r0
         mov.l   r0,@r1
+        mov     #0,r0
+        mov.l   r0,@(8,r1)              ! silences
 ! "Halted" is told at once, after a damaged request, and whenever the host has said nothing for a while: nothing has to be asked for.
 idle:   mov.w   @(SCLSR,r14),r0         ! after an overrun nothing is received until the flag is cleared
         mov     r0,r1
@@ -266,8 +268,22 @@ quiet:  mov.l   l_patience,r1
         bf      2f
         dt      r1
         bf      1b
-        bra     idle
-        nop
+! Nobody spoke. A program that waits for its full ring to be read, by a host that is gone, runs on after a while, untraced.
+        mov.l   l_halts,r1
+        mov.l   @(8,r1),r0
+        mov.w   l_silences,r2
+        add     #1,r0
+        cmp/hs  r2,r0
+        bf/s    idle
+        mov.l   r0,@(8,r1)
+        mov.l   l_step,r1
+        mov.l   @(12,r1),r0             ! how we came in
+        cmp/eq  #4,r0
+        bf      idle
+        mov     #0,r0
+        bra     leave
+        mov.l   r0,@(8,r1)              ! no step
+l_silences: .short 512
 2:      mov.b   @(SCFRDR,r14),r0
         cmp/eq  #START,r0
         bt      3f
@@ -286,8 +302,10 @@ hush:   mov.l   l_patience,r1
         nop
 2:      bra     hush
         mov.b   @(SCFRDR,r14),r0
-3:      bsr     rx
+3:      mov.l   l_halts,r1
         mov     #0,r13
+        bsr     rx
+        mov.l   r13,@(8,r1)
         mov     r0,r12                  ! the marker: sequence number, and what the sum starts from
         bsr     rx
         mov     r0,r11
@@ -318,6 +336,7 @@ read_end:
         tst     r9,r9
         bt      quiet
 ! All is sent before the program runs: it finds its transmitter as it was. Receive flags are cleared, or we would be back at once.
+leave:
 1:      mov.w   @(SCFDR,r14),r0
         shlr8   r0
         tst     r0,r0
@@ -773,6 +792,7 @@ l_hookvbr: .long kern_base + VBASE
 .if SCIF
 halts:  .long   0                       ! times the program has stopped
 line_errors: .long 0                    ! overruns, framing errors and breaks seen while waiting
+        .long   0                       ! silences since the last request; here, behind the two
 .endif
 step_words: .space 12                   ! lo, hi, pc
 save_area: .space 4 * 17                ! kind brcr | BRCR BBRB BBRA PMCR2 PMCR1 fpscr fpul, r0-r7 of bank 0

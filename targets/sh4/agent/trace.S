@@ -432,7 +432,9 @@ full:   mov.l   l_cold4,r3
         tst     #ST_LIVE,r0
 .if SCIF
         bt      drain                   ! whoever is there hears from the kernel
-        .space  2 * 13
+        bra     set_full
+        nop
+        .space  2 * 11
 .else
         bf      set_full
         mov.l   l_sddr,r1
@@ -480,8 +482,17 @@ drain_ret:
         mov.l   @(X_SSR,r1),r0
         ldc     r0,ssr
         mov.l   @(X_SGR,r1),r0
-        bra     exit
+        mov.l   @(S_LIMIT,r15),r1
         mov.l   r0,@(S_SP,r15)
+        mov.l   @(S_WPTR,r15),r0
+        cmp/hs  r1,r0                   ! still full: the kernel has waited for nothing
+        bf      1f
+        mov.l   l_cold4,r3
+        mov.l   @(C_STATE,r3),r0
+        bra     set_full
+        or      #ST_LIVE,r0
+1:      bra     exit
+        nop
         .balign 4
 l_save4: .long  save
 l_cold4: .long  cold

@@ -199,8 +199,9 @@ int sh4_trace_empty(struct sh4_trace *tr, struct err *err)
         ret = sh4_agent_read(tr->t, tr->plan.ring, 4, tr->words, n, err);
     if (ret == 0 && n)
         ret = sh4_trace_put(tr, save + 4 * SH4_TRACE_S_WPTR, &tr->plan.ring, 1, err);
-    if (ret == 0 && (lost || state & SH4_TRACE_FULL))
-        ret = set_state(tr, state & ~(uint32_t)SH4_TRACE_FULL, err);
+    uint32_t right = (state & ~(uint32_t)(SH4_TRACE_FULL | SH4_TRACE_LIVE)) | (tr->cfg.policy == TRACE_LIVE ? SH4_TRACE_LIVE : 0);
+    if (ret == 0 && (lost || state != right)) /* an agent that nobody read for a while has made itself live */
+        ret = set_state(tr, right, err);
     if (ret == 0)
         ret = read_raw(tr, err);
     if (ret < 0)
