@@ -20,7 +20,7 @@ bool jlink_fw_can(const struct jlink_fw *fw, unsigned cap) { return fw->caps[cap
 
 void jlink_fw_reset(struct jlink_fw *fw)
 {
-    fw->interface = IF_JTAG;
+    fw->interface = fw->left_swd ? IF_SWD : IF_JTAG;
     fw->tms = fw->tdi = fw->tdo = true;
     fw->adaptive = fw->power = false;
     fw->sticky = 0;
