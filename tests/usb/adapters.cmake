@@ -62,3 +62,6 @@ pp_usb_test(examples TIMEOUT 600 RIG --board sim:sh7750 jlink --board sim:s12zvm
             $<TARGET_FILE:probeprof> ${CMAKE_SOURCE_DIR} $<TARGET_FILE:capture_edges>)
 pp_adapters_test(nameless nameless RIG --board sim:sh7750 jlink,no-serial,path=1-2 jlink,no-serial,path=1-10)
 pp_adapters_test(swd_only fault RIG --board sim:sh7750 cmsis-dap,swd-only SAYS adapter "SWD only")
+# A part whose own register is slower than its BYPASS, beside another on the chain.
+pp_usb_test(tutorial_auto_slow_register RIG --board sim:sh7750,sddr=2M --chain idcode=0x4ba00477,ir=4 cmsis-dap
+            COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/tutorial.py $<TARGET_FILE:probeprof> cmsis-dap --speed auto)
