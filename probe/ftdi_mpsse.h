@@ -57,9 +57,6 @@ struct mpsse_cursor {
     uint32_t done;      /* bits of the scan, or idle clocks */
 };
 
-/* mpsse_check - -ERR_USAGE for an op that cannot be; else 0. */
-int mpsse_check(const struct jtag_op *ops, size_t n, struct err *err);
-
 /* mpsse_begin - empties it; its buffers and limits stay. */
 void mpsse_begin(struct mpsse_batch *b);
 /* mpsse_encode - puts down as many ops as fit, also part of one

@@ -158,7 +158,7 @@ static struct ftdi_batch *begin(struct ftdi *f)
 int ftdi_run(struct ftdi *f, const struct jtag_op *ops, size_t n, struct err *err)
 {
     struct mpsse_cursor c = { .ops = ops, .n = n };
-    int ret = mpsse_check(ops, n, err);
+    int ret = jtag_check(ops, n, err);
     if (ret < 0)
         return ret;
     for (bool all = n == 0; ret == 0 && (!all || f->flying > 0);) {

@@ -57,15 +57,20 @@ static int jlink_set_pins(struct probe *p, unsigned mask, unsigned value, struct
     return ret < 0 ? jlink_recovered(j, ret, err) : 0;
 }
 
-static int jlink_get_pins(struct probe *p, unsigned *value, unsigned *known, struct err *err)
+static int state_now(struct jlink *j, struct jlink_state *state, struct err *err)
 {
-    struct jlink *j = self(p);
-    struct jlink_state state;
     if (!j->usb)
         return lost(j, err);
-    int ret = jlink_get_state(j, &state, err);
+    int ret = jlink_get_state(j, state, err);
+    return ret < 0 ? jlink_recovered(j, ret, err) : 0;
+}
+
+static int jlink_get_pins(struct probe *p, unsigned *value, unsigned *known, struct err *err)
+{
+    struct jlink_state state;
+    int ret = state_now(self(p), &state, err);
     if (ret < 0)
-        return jlink_recovered(j, ret, err);
+        return ret;
     *known = JTAG_PIN_NRESET | JTAG_PIN_NTRST | JTAG_PIN_VTREF;
     *value = (state.nreset ? JTAG_PIN_NRESET : 0) | (state.ntrst ? JTAG_PIN_NTRST : 0) | (state.millivolts >= POWER_MV ? JTAG_PIN_VTREF : 0);
     return 0;
@@ -73,13 +78,10 @@ static int jlink_get_pins(struct probe *p, unsigned *value, unsigned *known, str
 
 static int jlink_voltage(struct probe *p, unsigned *millivolts, struct err *err)
 {
-    struct jlink *j = self(p);
     struct jlink_state state;
-    if (!j->usb)
-        return lost(j, err);
-    int ret = jlink_get_state(j, &state, err);
+    int ret = state_now(self(p), &state, err);
     if (ret < 0)
-        return jlink_recovered(j, ret, err);
+        return ret;
     *millivolts = state.millivolts;
     return 0;
 }

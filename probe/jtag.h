@@ -91,4 +91,7 @@ static inline struct jtag_op jtag_idle(uint32_t clocks)
 }
 static inline struct jtag_op jtag_reset(void) { return (struct jtag_op){ .kind = JTAG_RESET }; }
 
+/* jtag_check - -ERR_USAGE for an op that cannot be, else 0. Before anything is sent: a refusal in the middle would leave transfers in flight. */
+int jtag_check(const struct jtag_op *ops, size_t n, struct err *err);
+
 #endif

@@ -152,25 +152,12 @@ static int one_op(struct jtag_stream *s, const struct jtag_op *op, const struct 
     case JTAG_DR:
         return scan(s, op, next, err);
     }
-    return 0; /* check() has seen to it */
-}
-
-/* Before anything is sent: a refusal in the middle would leave chunks in flight. */
-static int check(const struct jtag_op *ops, size_t n, struct err *err)
-{
-    for (size_t i = 0; i < n; i++) {
-        bool scan = is_scan(&ops[i]);
-        if (scan && (ops[i].bits == 0 || ops[i].bits > JTAG_MAX_BITS))
-            return err_set(err, ERR_USAGE, "", "JTAG scan of %u bits (1..%d)", ops[i].bits, JTAG_MAX_BITS);
-        if (!scan && ops[i].kind != JTAG_RESET && ops[i].kind != JTAG_IDLE)
-            return err_set(err, ERR_USAGE, "", "JTAG op of unknown kind %d", (int)ops[i].kind);
-    }
-    return 0;
+    return 0; /* jtag_check() has seen to it */
 }
 
 int jtag_stream_run(struct jtag_stream *s, const struct jtag_op *ops, size_t n, struct err *err)
 {
-    int ret = check(ops, n, err);
+    int ret = jtag_check(ops, n, err);
     if (ret < 0)
         return ret;
     for (size_t i = 0; i < n && ret == 0; i++)

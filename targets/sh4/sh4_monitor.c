@@ -85,19 +85,6 @@ int sh4_counters_read(struct target *target, struct counter_values *out, struct 
     return ret < 0 ? ret : sh4_give_back(t, loan, read_counters(t, out, err), err);
 }
 
-static int find_event(const char *text, uint16_t *code, struct err *err)
-{
-    char *end;
-    unsigned long v = strtoul(text, &end, 0);
-    for (const struct counter_event *e = sh4_events; e->name; e++)
-        if (!strcasecmp(e->name, text) || (*text && !*end && e->code == v)) {
-            *code = e->code;
-            return 0;
-        }
-    return err_set(err, ERR_NOT_FOUND, "names and codes are listed by: probeprof events", "no counter event \"%s\"",
-                   text);
-}
-
 static int show_counters(struct sh4_target *t, const struct text_sink *out, struct err *err)
 {
     struct counter_values v;
@@ -120,7 +107,7 @@ static int cmd_perf(void *ctx, int argc, char **argv, const struct text_sink *ou
     if (argc < 3 || argc > 4 || strcmp(argv[1], "arm"))
         return err_set(err, ERR_USAGE, "perf [show|read|arm EVENT1 [EVENT2]]", "perf: unknown arguments");
     for (int i = 2; i < argc; i++) {
-        int ret = find_event(argv[i], &code[i - 2], err);
+        int ret = sh4_find_event(argv[i], &code[i - 2], err);
         if (ret < 0)
             return ret;
     }

@@ -430,6 +430,8 @@ bool sh4_is_halted(struct sh4_target *t, struct err *err, const char *what);
 extern const struct target_reg sh4_target_regs[];
 enum { SH4_NREGS = 67 + 2 + 16 + 3, SH4_REG_PC = 16, SH4_REG_SP = 15 };
 extern const struct counter_event sh4_events[];
+/* sh4_find_event - the code of one of them, by its name or by the code as text; -ERR_NOT_FOUND. */
+int sh4_find_event(const char *text, uint16_t *code, struct err *err);
 extern const struct monitor_command sh4_monitor[];
 uint32_t sh4_canonical32(uint32_t addr);
 

@@ -56,7 +56,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct mpsse_batch b = { .out = out, .reply = replies, .cap_out = MPSSE_MIN_OUT + next(&in), .cap_in = MPSSE_MIN_IN + next(&in),
                              .cap_replies = MPSSE_MIN_REPLIES + next(&in) % (REPLIES - MPSSE_MIN_REPLIES + 1), .packet_data = 62,
                              .falling = size & 1 };
-    for (bool all = mpsse_check(ops, n, NULL) < 0; !all;) {
+    for (bool all = jtag_check(ops, n, NULL) < 0; !all;) {
         mpsse_begin(&b);
         all = mpsse_encode(&c, &b);
         mpsse_finish(&b, TOKEN);

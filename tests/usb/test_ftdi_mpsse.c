@@ -340,8 +340,8 @@ static void check__op_that_cannot_be__refused(void **state)
     struct jtag_op rows[] = { jtag_dr(0, NULL, NULL), jtag_ir(JTAG_MAX_BITS + 1, NULL, NULL), { .kind = (enum jtag_op_kind)9 } };
     (void)state;
     for (size_t i = 0; i < ARRAY_LEN(rows); i++)
-        assert_int_equal(mpsse_check(&rows[i], 1, NULL), -ERR_USAGE);
-    assert_int_equal(mpsse_check(NULL, 0, NULL), 0);
+        assert_int_equal(jtag_check(&rows[i], 1, NULL), -ERR_USAGE);
+    assert_int_equal(jtag_check(NULL, 0, NULL), 0);
 }
 
 int main(void)

@@ -189,18 +189,6 @@ int rsp_counters_read(struct target *target, struct counter_values *out, struct 
     return held < 0 ? held : rsp_let_go(t, held, read_both(t, out, err), err);
 }
 
-static int find_event(const char *text, uint16_t *code, struct err *err)
-{
-    char *end;
-    unsigned long v = strtoul(text, &end, 0);
-    for (const struct counter_event *e = sh4_events; e->name; e++)
-        if (!strcasecmp(e->name, text) || (*text && !*end && e->code == v)) {
-            *code = e->code;
-            return 0;
-        }
-    return err_set(err, ERR_NOT_FOUND, "names and codes are listed by: probeprof events", "no counter event \"%s\"", text);
-}
-
 static int show_counters(struct rsp_target *t, const struct text_sink *out, struct err *err)
 {
     struct counter_values v;
@@ -220,7 +208,7 @@ static int cmd_perf(void *ctx, int argc, char **argv, const struct text_sink *ou
         return err_set(err, ERR_USAGE, "perf [show|read|arm EVENT1 [EVENT2]]", "perf: unknown arguments");
     int ret = 0;
     for (int i = 2; !show && ret == 0 && i < argc; i++)
-        ret = find_event(argv[i], &code[i - 2], err);
+        ret = sh4_find_event(argv[i], &code[i - 2], err);
     if (!show && ret == 0)
         ret = rsp_counters_arm(&t->base, code, err);
     return ret < 0 ? ret : show_counters(t, out, err);
