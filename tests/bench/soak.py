@@ -65,6 +65,19 @@ class Bridge:
         with open(f"/proc/{self.process.pid}/status", encoding="utf-8") as f:
             return int(re.search(r"VmRSS:\s+(\d+)", f.read()).group(1))
 
+    def large(self):
+        """Resident KB of mappings of 8 MB and more: the simulated board's memories and other blocks that are allocated once, and whose
+        pages count from when they are first touched. The heap is none of them."""
+        total, size = 0, 0
+        with open(f"/proc/{self.process.pid}/smaps", encoding="utf-8") as f:
+            for line in f:
+                m = re.match(r"([0-9a-f]+)-([0-9a-f]+) (\S+) \S+ \S+ (\d+)", line)
+                if m:
+                    size = int(m.group(2), 16) - int(m.group(1), 16) if m.group(4) == "0" and "[heap]" not in line else 0
+                elif line.startswith("Rss:") and size >= 8 << 20:
+                    total += int(line.split()[1])
+        return total
+
     def descriptors(self):
         return len(os.listdir(f"/proc/{self.process.pid}/fd"))
 
@@ -146,8 +159,9 @@ def check_document(document, found):
 
 
 def sample(bridge, debuggers, began):
-    row = time.monotonic() - began, bridge.events(), bridge.resident(), bridge.descriptors()
-    print(f"{row[0]:6.0f} s  {row[1]:>13,} events  {row[2]:>8,} KB  {row[3]:3} descriptors  {bridge.gone} losses  "
+    large = bridge.large()
+    row = time.monotonic() - began, bridge.events(), bridge.resident() - large, bridge.descriptors(), large
+    print(f"{row[0]:6.0f} s  {row[1]:>13,} events  {row[2]:>8,} KB and {large:,} KB of large blocks  {row[3]:3} descriptors  {bridge.gone} losses  "
           f"{sum(debuggers.done.values())} sessions", flush=True)
     return row
 
@@ -175,9 +189,9 @@ def growth(rows):
     late = [r for r in rows if r[0] >= rows[-1][0] / 4]
     first, last = late[0], late[-1]
     events = last[1] - first[1]
-    print(f"resident {rows[0][2]:,} KB at first, {first[2]:,} KB after {first[0]:.0f} s, {last[2]:,} KB at the end; "
+    print(f"resident without large blocks {rows[0][2]:,} KB at first, {first[2]:,} KB after {first[0]:.0f} s, {last[2]:,} KB at the end; "
           f"{(last[2] - first[2]) * 1024 / events if events else 0:.5f} bytes an event over {events:,} events; "
-          f"descriptors {first[3]} and {last[3]}")
+          f"large blocks {rows[0][4]:,}, {first[4]:,} and {last[4]:,} KB; descriptors {first[3]} and {last[3]}")
 
 
 def main():
