@@ -32,6 +32,7 @@ struct link_view {
     unsigned gone, back;       /* how often */
     struct err why;            /* of the last loss */
     uint64_t gone_ns, last_ns; /* host clock of the last loss; how long it was away then */
+    struct err now;            /* what the last tries to get it back met, another thing than why; code ERR_OK: nothing new for long enough */
     bool halted;               /* at the last return, when everybody had been told */
     enum { PROGRAM_UNKNOWN, PROGRAM_KEPT, PROGRAM_LOADED, PROGRAM_OTHER, PROGRAM_ANEW } program; /* found at the last return */
 };
@@ -84,7 +85,10 @@ struct run {
         pthread_mutex_t lock;
         struct link_view view;   /* under lock */
         bool running;            /* the worker's: the program is to run when everybody has been told */
-        unsigned told_gone, told_back; /* the loop's */
+        struct err met;          /* the worker's: what the last try met, and how often in a row */
+        unsigned met_again;
+        unsigned told_gone, told_back, told_now; /* the loop's */
+        struct err told;         /* the loop's: the reason said last */
         struct err unheard;      /* of what a GDB asked for, under lock; code ERR_OK: none to tell */
         const char *unheard_what;
         bool told_trouble;       /* that the profile is not armed again */

@@ -62,13 +62,24 @@ static int reopen(struct run *r, struct err *err)
     return ret == 0 ? jtag_chain_verify(r->probe, err) : ret;
 }
 
-int run_recover(void *ctx, struct target *t, struct err *err)
+/* What is in the way may become something else: the adapter is back, but its board has no power. */
+static void note_met(struct run *r, const struct err *why)
 {
-    struct run *r = ctx;
+    enum { LASTS = 6 }; /* tries: about a second and a half */
+    r->link.met_again = strcmp(r->link.met.what, why->what) ? 0 : r->link.met_again + 1;
+    r->link.met = *why;
+    if (r->link.met_again != LASTS)
+        return;
+    pthread_mutex_lock(&r->link.lock);
+    r->link.view.now = *why;
+    pthread_mutex_unlock(&r->link.lock);
+    uv_async_send(&r->wake);
+}
+
+static int recover(struct run *r, struct target *t, struct err *err)
+{
     bool beginning = !atomic_load(&r->begin.over);
     found(r, beginning ? PROGRAM_ANEW : PROGRAM_UNKNOWN);
-    if (beginning && host_ns() < r->begin.again_ns)
-        return err_set(err, ERR_STATE, "", "it begins anew after a pause");
     r->link.running = !beginning && worker_was_running(r->worker);
     int ret = reopen(r, err);
     if (ret == 0)
@@ -93,23 +104,42 @@ int run_recover(void *ctx, struct target *t, struct err *err)
     return ret;
 }
 
+int run_recover(void *ctx, struct target *t, struct err *err)
+{
+    struct run *r = ctx;
+    struct err why = { .code = ERR_OK };
+    if (!atomic_load(&r->begin.over) && host_ns() < r->begin.again_ns)
+        return err_set(err, ERR_STATE, "", "it begins anew after a pause");
+    int ret = recover(r, t, &why);
+    if (ret < 0) {
+        note_met(r, &why);
+        if (err)
+            *err = why;
+    }
+    return ret;
+}
+
 static void gone(void *ctx, struct target *t, const struct err *why)
 {
     struct run *r = ctx;
     (void)t;
+    r->link.met_again = 0;
     pthread_mutex_lock(&r->link.lock);
     r->link.view.gone++;
     r->link.view.why = *why;
+    r->link.view.now.code = ERR_OK;
     r->link.view.gone_ns = host_ns();
     pthread_mutex_unlock(&r->link.lock);
     uv_async_send(&r->wake);
 }
 
-/* The last to be told: everybody has put back what they need. A program that was started anew is GDB's, if there is one. */
+/* The last to be told: everybody has put back what they need. A program that was started anew is GDB's, if there is one; one that a GDB had
+ * halted which left meanwhile is to be profiled. */
 static void back(void *ctx, struct target *t)
 {
     struct run *r = ctx;
-    if (r->link.running && t->ops->state(t) == TARGET_HALTED && !gdb_server_attended(r->server))
+    bool profiling = r->has_pump && r->pump.phase == PUMP_ARMED;
+    if ((r->link.running || profiling) && t->ops->state(t) == TARGET_HALTED && !gdb_server_attended(r->server))
         t->ops->resume(t, &(struct resume){ .kind = RESUME_CONTINUE }, NULL); /* lost again: told by the next poll */
     r->link.running = false;
     pthread_mutex_lock(&r->link.lock);
@@ -163,6 +193,17 @@ static void tell_trouble(struct run *r)
     r->link.told_trouble = trouble;
 }
 
+/* Only what asks for another deed: that an adapter which was pulled is not on the bus is no news. And not without end. */
+static void tell_now(struct run *r, const struct link_view *v)
+{
+    enum { MOST = 4 };
+    if (v->back == v->gone || v->now.code == ERR_OK || r->link.told_now >= MOST || !strcmp(v->now.hint, r->link.told.hint))
+        return;
+    run_note(r, "still looking for the board: %s%s%s%s", v->now.what, *v->now.hint ? " (" : "", v->now.hint, *v->now.hint ? ")" : "");
+    r->link.told = v->now;
+    r->link.told_now++;
+}
+
 void run_tell_link(struct run *r)
 {
     pthread_mutex_lock(&r->link.lock);
@@ -176,6 +217,11 @@ void run_tell_link(struct run *r)
     if (v.gone != r->link.told_gone)
         run_note(r, "%s: %s; trying again (%s)", r->pdo && strstr(v.why.what, r->pdo->name) ? "no capture" : "the board does not answer", v.why.what,
                  *v.why.hint ? v.why.hint : "Ctrl-C ends it");
+    if (v.gone != r->link.told_gone) {
+        r->link.told = v.why;
+        r->link.told_now = 0;
+    }
+    tell_now(r, &v);
     if (v.back != r->link.told_back)
         tell_back(r, &v);
     r->link.told_gone = v.gone;

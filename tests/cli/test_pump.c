@@ -314,6 +314,27 @@ static void pump__target_comes_back_without_its_program__is_not_traced_until_it_
     drop(fx);
 }
 
+static void pump__target_comes_back_as_a_part_without_trace__is_asked_again(void **state)
+{
+    (void)state;
+    static const struct target_ops traceless = { .name = "scripted", .now_ns = now_ns, .state = state_of };
+    struct fixture *fx = make(3, 0, false);
+    struct err why = { .code = ERR_NO_TARGET, .what = "unplugged" };
+    pump_arm(&fx->pump, &fx->target.base, NULL);
+    fx->target.base.ops = &traceless; /* misread while its power came up */
+    fx->pump.client.gone(&fx->pump, &fx->target.base, &why);
+    fx->pump.client.back(&fx->pump, &fx->target.base);
+    slice(fx);
+    assert_true(pump_look(&fx->pump).away);
+    assert_int_equal(pump_look(&fx->pump).why.code, ERR_UNSUPPORTED);
+    fx->target.base.ops = &ops;
+    fx->pump.rearm_at_ns = 1;
+    slice(fx);
+    assert_int_equal(fx->target.armed, 2);
+    assert_false(pump_look(&fx->pump).away);
+    drop(fx);
+}
+
 static void pump__time_limit_while_the_target_is_away__ends_with_why(void **state)
 {
     (void)state;
@@ -397,7 +418,13 @@ static void pump__program_stops__is_seen_until_it_runs_again(void **state)
     pump_arm(&fx->pump, &fx->target.base, NULL);
     fx->pump.client.stopped(&fx->pump, &fx->target.base, &stop);
     assert_int_equal(pump_look(&fx->pump).stop.reason, STOP_SIGNAL);
-    slice(fx); /* the scripted target runs */
+    assert_int_equal(pump_look(&fx->pump).stop_looks, 0);
+    fx->target.state = TARGET_HALTED;
+    slice(fx);
+    slice(fx);
+    assert_int_equal(pump_look(&fx->pump).stop_looks, 2); /* it is known to stand still, not only to have stopped once */
+    fx->target.state = TARGET_RUNNING;
+    slice(fx);
     assert_int_equal(pump_look(&fx->pump).stop.reason, STOP_NONE);
     drop(fx);
 }
@@ -416,6 +443,7 @@ int main(void)
         cmocka_unit_test(pump__trace_cannot_be_disarmed__a_gap_says_so),
         cmocka_unit_test(pump__target_comes_back__is_armed_again_and_the_gap_is_an_event),
         cmocka_unit_test(pump__target_comes_back_without_its_program__is_not_traced_until_it_can_be),
+        cmocka_unit_test(pump__target_comes_back_as_a_part_without_trace__is_asked_again),
         cmocka_unit_test(pump__time_limit_while_the_target_is_away__ends_with_why),
         cmocka_unit_test(pump__time_limit__goes_on_while_the_target_is_away),
         cmocka_unit_test(pump__armed_for_the_first_time_while_the_target_is_got_back__knows_of_no_gap),

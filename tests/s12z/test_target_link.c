@@ -48,6 +48,26 @@ static void speed__adapter_and_part_disagree__is_measured_again(void **state)
     }
 }
 
+static void attach__another_part_than_the_one_that_was_lost__is_refused(void **state)
+{
+    (void)state;
+    struct board *b = start("s12zvml128");
+    struct s12z_target *t = s12z_of(b->t);
+    MUST(b, b->ops->attach(b->t, &b->err)); /* the same one */
+    t->partid ^= 0x100;
+    says(b, b->ops->attach(b->t, &b->err), -ERR_NO_TARGET, "another part");
+    t->partid ^= 0x100;
+    MUST(b, b->ops->attach(b->t, &b->err));
+    t->full_dbg = false;
+    says(b, b->ops->attach(b->t, &b->err), -ERR_NO_TARGET, "another part");
+    t->full_dbg = true;
+    MUST(b, b->ops->attach(b->t, &b->err));
+    t->partid ^= 0x100;
+    MUST(b, b->ops->detach(b->t, &b->err)); /* whoever lets go of it may connect another board */
+    MUST(b, b->ops->attach(b->t, &b->err));
+    board_close(b);
+}
+
 static void overrun__host_too_early__is_cleared_by_sync(void **state)
 {
     (void)state;
@@ -244,6 +264,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(speed__adapter_and_part_disagree__is_measured_again),
+        cmocka_unit_test(attach__another_part_than_the_one_that_was_lost__is_refused),
         cmocka_unit_test(overrun__host_too_early__is_cleared_by_sync),
         cmocka_unit_test(reset__of_a_running_part__is_told_when_something_of_ours_is_in_it),
         cmocka_unit_test(reset__of_a_halted_part__is_noticed_and_halted_again),

@@ -141,6 +141,18 @@ class Case:
         self.where(self.stop())
         self.gdb.ask("delete")
 
+    def while_one_thing_follows_another(self):
+        """The adapter is back, but its board has no power: that is told, too, once."""
+        self.gaps += 1
+        tell(self.rig, "unplug")
+        self.said("does not answer")
+        tell(self.rig, "power off")
+        tell(self.rig, "plug")
+        self.said("still looking for the board")
+        tell(self.rig, "power on")
+        self.said("the board is back")
+        self.gdb.ask("p 1")
+
     def end(self):
         self.gdb.ask("detach")
         self.gdb.send("quit")
@@ -160,6 +172,7 @@ class Case:
                 self.while_it_runs(event)
                 self.while_it_is_halted(event)
             self.while_it_is_halted("hang") # a running one's words have numbers: they are sent again, and nobody notices
+            self.while_one_thing_follows_another()
             self.end()
         finally:
             self.p.kill()
