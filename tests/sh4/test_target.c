@@ -509,6 +509,24 @@ static void same__breakpoint_inside__is_a_difference_that_reading_hides(void **s
     board_close(b);
 }
 
+static void same__and_find__programs_registers_stay(void **state)
+{
+    enum { R_MACL = 21 };
+    (void)state;
+    struct board *b = board_start("sh7750", "start: sts macl,r9\n l: bra l\n nop\n");
+    uint32_t at, word = get32at(b, DATA);
+    uint8_t bytes[4];
+    put_le32(bytes, word);
+    set_reg(b, R_MACL, 0x12345678);
+    set_reg(b, 8, 0x87654321);
+    assert_int_equal(b->t->ops->same_mem(b->t, DATA, bytes, 4, &b->err), 1);
+    assert_true(sh4_agent_find((struct sh4_target *)b->t, DATA, 4, word, &at, &b->err) > 0);
+    step(b);
+    assert_int_equal(get_reg(b, 9), 0x12345678);
+    assert_int_equal(get_reg(b, 8), 0x87654321);
+    board_close(b);
+}
+
 static void find__word_every_32_bytes__first_one_or_none(void **state)
 {
     (void)state;
@@ -1257,6 +1275,7 @@ int main(void)
         cmocka_unit_test(memory__registers__are_accessed_in_their_own_width),
         cmocka_unit_test(same__memory_as_written__any_word_that_differs_shows),
         cmocka_unit_test(same__breakpoint_inside__is_a_difference_that_reading_hides),
+        cmocka_unit_test(same__and_find__programs_registers_stay),
         cmocka_unit_test(find__word_every_32_bytes__first_one_or_none),
         cmocka_unit_test(hold__writes_and_pokes__are_there_for_the_next_read_in_order),
         cmocka_unit_test(hold__write_that_faults__is_told_by_what_takes_it_along),
