@@ -7,7 +7,10 @@
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <poll.h>
+#include <pthread.h>
+#include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/un.h>
@@ -89,12 +92,96 @@ static void set_options(int fd)
         (void)!setsockopt(fd, rows[i].level, rows[i].name, &rows[i].value, sizeof rows[i].value);
 }
 
+/* ---- names ---- */
+
+/* getaddrinfo() knows no deadline: it is waited for in a thread of its own, which is left to itself when its time is over. */
+struct lookup {
+    pthread_mutex_t lock;
+    pthread_cond_t changed;
+    bool done, left;
+    int gai;
+    struct addrinfo *found;
+    char host[TCP_HOST_MAX], port[TCP_PORT_MAX];
+};
+
+static const struct addrinfo wanted = { .ai_socktype = SOCK_STREAM };
+
+static void free_lookup(struct lookup *k)
+{
+    if (k->found)
+        freeaddrinfo(k->found);
+    pthread_cond_destroy(&k->changed);
+    pthread_mutex_destroy(&k->lock);
+    free(k);
+}
+
+static void *look_up(void *ctx)
+{
+    struct lookup *k = ctx;
+    struct addrinfo *found = NULL;
+    int gai = getaddrinfo(k->host, k->port, &wanted, &found);
+    pthread_mutex_lock(&k->lock);
+    k->gai = gai;
+    k->found = gai ? NULL : found;
+    k->done = true;
+    bool left = k->left;
+    pthread_cond_signal(&k->changed);
+    pthread_mutex_unlock(&k->lock);
+    if (left)
+        free_lookup(k);
+    return NULL;
+}
+
+static struct lookup *new_lookup(const char *host, const char *port)
+{
+    struct lookup *k = calloc(1, sizeof *k);
+    pthread_condattr_t attr;
+    if (!k)
+        return NULL;
+    snprintf(k->host, sizeof k->host, "%s", host);
+    snprintf(k->port, sizeof k->port, "%s", port);
+    pthread_mutex_init(&k->lock, NULL);
+    pthread_condattr_init(&attr);
+    pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
+    pthread_cond_init(&k->changed, &attr);
+    pthread_condattr_destroy(&attr);
+    return k;
+}
+
+/* As getaddrinfo(); EAI_AGAIN at the deadline. */
+static int find_host(const char *host, const char *port, uint64_t until, struct addrinfo **out)
+{
+    const struct timespec end = { .tv_sec = (time_t)(until / 1000000000u), .tv_nsec = (long)(until % 1000000000u) };
+    const struct addrinfo number = { .ai_socktype = SOCK_STREAM, .ai_flags = AI_NUMERICHOST };
+    pthread_t thread;
+    if (getaddrinfo(host, port, &number, out) == 0)
+        return 0;
+    struct lookup *k = new_lookup(host, port);
+    if (!k || pthread_create(&thread, NULL, look_up, k)) {
+        if (k)
+            free_lookup(k);
+        return EAI_MEMORY;
+    }
+    pthread_detach(thread);
+    pthread_mutex_lock(&k->lock);
+    for (int late = 0; !k->done && !late;)
+        late = pthread_cond_timedwait(&k->changed, &k->lock, &end);
+    bool done = k->done;
+    int gai = done ? k->gai : EAI_AGAIN;
+    k->left = !done;
+    *out = k->found;
+    k->found = NULL;
+    pthread_mutex_unlock(&k->lock);
+    if (done)
+        free_lookup(k);
+    return gai;
+}
+
 int tcp_connect(const char *host, const char *port, uint64_t max_ns, struct err *err)
 {
-    const struct addrinfo wanted = { .ai_socktype = SOCK_STREAM };
     struct addrinfo *all = NULL;
     uint64_t until = host_ns() + max_ns;
-    int fd = -ECONNREFUSED, left = 0, gai = getaddrinfo(host, port, &wanted, &all);
+    int fd = -ECONNREFUSED, left = 0, gai = find_host(host, port, until, &all);
     if (gai)
         return err_set(err, ERR_NOT_FOUND, "an address as a number works without name service", "%s:%s: %s", host, port, gai_strerror(gai));
     for (struct addrinfo *a = all; a; a = a->ai_next)

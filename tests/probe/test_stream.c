@@ -1,6 +1,8 @@
 /* Byte stream adapters against pseudo terminals and sockets of this machine, and sysfs trees of the test's own. */
+#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <netdb.h>
 #include <netinet/in.h>
 #include <setjmp.h>
 #include <signal.h>
@@ -13,6 +15,7 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -362,6 +365,32 @@ static void tty_find__sysfs_trees__ports_with_hardware_behind_them(void **state)
     assert_int_equal(system(rm), 0);
 }
 
+/* The one probe/tcp.c calls: a name service that takes its time, for one name. */
+int getaddrinfo(const char *host, const char *port, const struct addrinfo *hints, struct addrinfo **out)
+{
+    int (*real)(const char *, const char *, const struct addrinfo *, struct addrinfo **) = NULL;
+    *(void **)&real = dlsym(RTLD_NEXT, "getaddrinfo");
+    if (host && !strcmp(host, "slow.invalid") && !(hints && hints->ai_flags & AI_NUMERICHOST)) {
+        nanosleep(&(struct timespec){ .tv_sec = 2 }, NULL);
+        host = "127.0.0.1";
+    }
+    return real ? real(host, port, hints, out) : EAI_FAIL;
+}
+
+static void tcp_connect__name_service_does_not_answer__ends_at_its_deadline(void **state)
+{
+    struct err err = { .code = ERR_OK };
+    struct timespec a, b;
+    (void)state;
+    clock_gettime(CLOCK_MONOTONIC, &a);
+    assert_int_equal(tcp_connect("slow.invalid", "1", 200000000, &err), -ERR_NOT_FOUND);
+    clock_gettime(CLOCK_MONOTONIC, &b);
+    assert_string_not_equal(err.hint, "");
+    assert_true(b.tv_sec - a.tv_sec <= 1); /* it answers after two */
+    nanosleep(&(struct timespec){ .tv_sec = 2, .tv_nsec = 500000000 }, NULL); /* the thread that was left ends, and frees what is its own */
+    assert_int_equal(tcp_connect("slow.invalid", "1", 20000000000, &err), -ERR_USB); /* found in time: nobody listens there */
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -371,6 +400,7 @@ int main(void)
         cmocka_unit_test(serial__pulled_and_back__reopens_with_its_rate),
         cmocka_unit_test(rsp__far_end_hangs_up__error_and_reopened),
         cmocka_unit_test(rsp__far_end_takes_nothing__write_ends_at_its_deadline),
+        cmocka_unit_test(tcp_connect__name_service_does_not_answer__ends_at_its_deadline),
         cmocka_unit_test(tcp_parse__texts__host_and_port_or_usage),
         cmocka_unit_test(tty_find__sysfs_trees__ports_with_hardware_behind_them),
     };

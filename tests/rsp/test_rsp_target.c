@@ -586,6 +586,30 @@ static void gone__stub_closes_and_comes_back__attached_anew_with_its_breakpoints
     }
 }
 
+static void gone__halted_stub_on_a_line_falls_silent__noticed_without_a_question(void **state)
+{
+    struct target_stop stop;
+    struct err err = { .code = ERR_OK };
+    (void)state;
+    struct rig r = rig_open(&stubs[4].q, LOOP, true);
+    assert_int_equal(r.t->ops->attach(r.t, &err), 0);
+    for (int i = 0; i < 50; i++) { /* longer than it takes to be asked: it is there */
+        assert_int_equal(r.t->ops->poll(r.t, 100 * MS, &stop, &err), 0);
+        nanosleep(&(struct timespec){ .tv_nsec = 80000000 }, NULL);
+    }
+    r.stub->fault_at = atomic_load(&r.stub->packets) + 1;
+    r.stub->fault = STUB_STALL;
+    int ret = 0;
+    for (int i = 0; i < 200 && ret == 0; i++) {
+        ret = r.t->ops->poll(r.t, 100 * MS, &stop, &err);
+        nanosleep(&(struct timespec){ .tv_nsec = 80000000 }, NULL);
+    }
+    assert_int_equal(ret, -ERR_NO_TARGET);
+    assert_string_not_equal(err.hint, "");
+    assert_int_equal(r.t->ops->state(r.t), TARGET_GONE);
+    rig_close(&r);
+}
+
 static void attach__program_runs_or_nobody_there__interrupted_or_told(void **state)
 {
     struct stub_quirks q = { .words = 59, .runs = true };
@@ -626,6 +650,7 @@ int main(void)
         cmocka_unit_test(monitor__stub_command__passes_through),
         cmocka_unit_test(fault__any_at_many_packets_of_a_session__recovers_or_says_so),
         cmocka_unit_test(gone__stub_closes_and_comes_back__attached_anew_with_its_breakpoints),
+        cmocka_unit_test(gone__halted_stub_on_a_line_falls_silent__noticed_without_a_question),
         cmocka_unit_test(attach__program_runs_or_nobody_there__interrupted_or_told),
     };
     signal(SIGPIPE, SIG_IGN); /* as probeprof does: an end that left is an error of one write */

@@ -167,6 +167,7 @@ static int answer(struct rsp_client *c, uint64_t max_ns, bool first, struct err 
             continue;
         }
         c->never_acks |= !heard && !first;
+        c->heard_ns = ops(c)->now_ns(c->probe);
         c->last_hash = hash(c);
         return 1;
     }
@@ -204,6 +205,18 @@ int rsp_ask(struct rsp_client *c, const char *body, size_t n, struct err *err)
                   c->probe->name, body);
 }
 
+/* Lines of the program's console, as they end. */
+static void log_console(struct rsp_client *c, char b)
+{
+    if (b != '\n' && b != '\r')
+        c->line[c->line_len++] = b >= ' ' && b < 0x7F ? b : '?';
+    if (!c->line_len || (b != '\n' && c->line_len < sizeof c->line - 1))
+        return;
+    c->line[c->line_len] = 0;
+    log_msg(c->probe->log, LOG_TARGET, "%s: the program says: %s", c->probe->name, c->line);
+    c->line_len = 0;
+}
+
 bool rsp_console(struct rsp_client *c)
 {
     const char *body = c->in.body;
@@ -220,6 +233,7 @@ bool rsp_console(struct rsp_client *c)
             c->console_lost += half;
         }
         c->console[c->console_len++] = (char)b;
+        log_console(c, (char)b);
     }
     return true;
 }

@@ -20,6 +20,9 @@ struct rsp_client {
     bool want_output;    /* 'O' packets are answers, not the program's console */
     bool want_stop;      /* the question is one that a stop reply answers; to any other a stop reply is old news */
     size_t packet_size;  /* of the stub, characters between '$' and '#' */
+    uint64_t heard_ns;   /* when the last answer came */
+    char line[160];      /* of the program's console, for the log */
+    size_t line_len;
     uint32_t last_hash;  /* of the last answer: a repetition of it is not the next one's */
     char console[RSP_CONSOLE_BYTES]; /* the last of what the program printed through the stub */
     size_t console_len;

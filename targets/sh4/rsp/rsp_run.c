@@ -14,6 +14,9 @@
 
 #define HALT_NS 3000000000ull
 #define ACK_NS 200000000ull
+#define STILL_NS 3000000000ull      /* of silence, until a halted stub is asked */
+#define STILL_WAIT_NS 1000000000ull
+enum { STILL_ASKS = 3 };
 
 /* ---- stop replies ---- */
 
@@ -447,6 +450,21 @@ static int listen(struct rsp_target *t, uint64_t max_ns, struct err *err)
     return ret;
 }
 
+/* A halted stub on a serial line says nothing by itself, and nothing when its board has lost power. */
+static int still_there(struct rsp_target *t, struct err *err)
+{
+    const struct stream_ops *s = t->probe->driver->stream;
+    int ret = 0;
+    if (t->c.lossless || s->now_ns(t->probe) - t->c.heard_ns < STILL_NS)
+        return 0;
+    for (int i = 0; i < STILL_ASKS && ret == 0; i++)
+        ret = rsp_try(&t->c, "?", STILL_WAIT_NS, err);
+    if (ret != 0)
+        return MIN(ret, 0);
+    t->state = TARGET_GONE;
+    return err_set(err, ERR_NO_TARGET, "has the board lost power, or was it reset? start its program and stub again", "%s: the stub does not answer any more", t->probe->name);
+}
+
 int rsp_poll(struct target *target, uint64_t max_ns, struct target_stop *stop, struct err *err)
 {
     struct rsp_target *t = rsp_of(target);
@@ -459,6 +477,8 @@ int rsp_poll(struct target *target, uint64_t max_ns, struct target_stop *stop, s
         t->c.stale++; /* a halted stub has nothing to say; a stream that ended shows here */
         ret = 0;
     }
+    if (ret == 0 && !t->has_stop && t->state == TARGET_HALTED && max_ns)
+        ret = still_there(t, err);
     if (ret < 0)
         return rsp_lost(t, ret);
     if (!ret && !t->has_stop)
