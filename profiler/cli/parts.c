@@ -65,6 +65,16 @@ static const struct part *find(const char *name, size_t len)
     return NULL;
 }
 
+/* A part that the adapter could be wired to. */
+static const char *example_for(const char *probe)
+{
+    size_t len = strcspn(probe, ":,");
+    for (const struct probe_driver *const *d = probe_drivers(); *d; d++)
+        if (strlen((*d)->name) == len && !strncmp((*d)->name, probe, len) && (*d)->bdc && !(*d)->jtag)
+            return "--target s12zvml128 (probeprof list shows them)";
+    return "--target sh7750 (probeprof list shows them)";
+}
+
 int part_choose(const char *name, const char *probe, const struct part **out, struct err *err)
 {
     struct nearest near = { .wanted = name };
@@ -76,7 +86,7 @@ int part_choose(const char *name, const char *probe, const struct part **out, st
         return 0;
     }
     if (!*name && !*board)
-        return err_set(err, ERR_USAGE, "--target sh7750 (probeprof list shows them)", "this adapter does not say which part is behind it");
+        return err_set(err, ERR_USAGE, example_for(probe), "this adapter does not say which part is behind it");
     if (!*name)
         near.wanted = board;
     for (p = parts(); p->name; p++)

@@ -36,6 +36,8 @@ function(pp_pod_says NAME TEXT BOARD MODEL)
   pp_usb_says(pod_${NAME} 1 ${TEXT} RIG --board sim:s12zvml128${BOARD} ${MODEL} COMMAND $<TARGET_FILE:probeprof> --probe ${PROBE} --target s12zvml128 --gdb off
               --elf ${CMAKE_SOURCE_DIR}/docs/examples/motor/motor.elf)
 endfunction()
+pp_usb_says(pod_no_target 2 "--target s12zvml128" RIG --board sim:s12zvml128 osbdm COMMAND $<TARGET_FILE:probeprof> --gdb off
+            --elf ${CMAKE_SOURCE_DIR}/docs/examples/motor/motor.elf)
 pp_pod_says(usbdm_v5_clock "needs the fast BDC clock" "" usbdm,v5)
 pp_pod_says(usbdm_other_firmware "is not for S12Z parts" "" usbdm,no-s12z)
 pp_pod_says(osbdm_other_firmware "is for another core" "" osbdm,core=1)
