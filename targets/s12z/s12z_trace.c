@@ -23,6 +23,8 @@ enum { LINES = 64, LINE_BYTES = 8, IVBR = 0x0010, EDGES = 1 << 15, FEW_EDGES = 6
 #define IVBR_AGAIN_NS 50000000u
 enum { SAMPLES_WANTED = 4, SAMPLES_LEAST = 2 }; /* in a bit, of a capture that samples. Source: reference/s12z.md 6.4 */
 #define QUIET_NS 1000000u        /* pins: this long without an edge is idle */
+#define END_LIMIT_NS 20000000u   /* pins: a session's last line is looked for that long, every END_LOOK_NS */
+#define END_LOOK_NS 1000000u
 #define LEAST_MISFITS 16u        /* lines that do not fit before the ELF is suspected */
 #define EFR(f) REG_MASK(S12Z_DBGEFR_##f)
 
@@ -193,10 +195,23 @@ static int read_pins(struct s12z_trace *tr, struct err *err)
     return total;
 }
 
+/* A session's last line says that it is: nothing else is on its way then. It comes with the capture's next packet; waiting for as many samples as
+ * packets may be apart takes longer. */
+static int await_end(struct s12z_trace *tr, struct err *err)
+{
+    int n = 0;
+    for (uint64_t since = s12z_now(tr->t); n >= 0 && !tr->ended && s12z_now(tr->t) - since < END_LIMIT_NS && s12z_events_waiting(tr->events) < (1u << 20);) {
+        n = read_pins(tr, err);
+        if (n == 0 && !tr->ended)
+            n = s12z_wait(tr->t, END_LOOK_NS, err);
+    }
+    return n < 0 || tr->ended ? MIN(n, 0) : tr->pdo->catch_up(tr->capture, err);
+}
+
 /* Nothing is sent any more (PTACT is 0): what is in the capture is all. */
 static int empty_pins(struct s12z_trace *tr, struct err *err)
 {
-    int n = tr->pdo->catch_up ? tr->pdo->catch_up(tr->capture, err) : 0;
+    int n = tr->pdo->catch_up ? await_end(tr, err) : 0;
     while (n >= 0 && (n = read_pins(tr, err)) > 0 && n > 0 && s12z_events_waiting(tr->events) < (1u << 20))
         ;
     return n < 0 ? n : sink_result(tr, s12z_edges_idle(&tr->edges, UINT64_MAX), err);

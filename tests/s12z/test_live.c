@@ -130,6 +130,85 @@ static void pins__millions_of_branches__counts_equal_the_models(void **state)
     print_totals(&sum);
 }
 
+/* ---- an analyser beside the adapter, whose samples come in packets ---- */
+
+enum { LATE_ROOM = 1 << 20 };
+static struct late {
+    struct probe probe;
+    struct probe *pins; /* the board's own capture */
+    pdo_edge *edge;
+    size_t n;
+    uint64_t tick_hz, seen; /* ticks are of the board's time */
+    unsigned waits; /* for samples that may still come */
+} late;
+#define LATE_PACKET_NS 3000000u
+#define LATE_WAIT_NS 20000000u
+
+static uint64_t late_now(void) { return late.pins->driver->bdc->now_ns(late.pins); }
+
+static int late_start(struct probe *p, uint64_t *tick_hz, struct err *err)
+{
+    (void)p;
+    late.n = 0;
+    int ret = late.pins->driver->pdo->start(late.pins, tick_hz, err);
+    late.tick_hz = *tick_hz;
+    return ret;
+}
+
+static int late_read(struct probe *p, pdo_edge *out, size_t cap, uint64_t *lost, struct err *err)
+{
+    (void)p;
+    int got = late.pins->driver->pdo->read(late.pins, late.edge + late.n, LATE_ROOM - late.n, lost, err);
+    size_t k = 0;
+    if (got < 0)
+        return got;
+    late.n += (size_t)got;
+    late.seen = late_now() / LATE_PACKET_NS * (late.tick_hz / 1000000000u * LATE_PACKET_NS);
+    while (k < late.n && k < cap && PDO_TICK(late.edge[k]) <= late.seen)
+        k++;
+    memcpy(out, late.edge, k * sizeof *out);
+    late.n -= k;
+    memmove(late.edge, late.edge + k, late.n * sizeof *out);
+    return (int)k;
+}
+
+static int late_stop(struct probe *p, struct err *err) { (void)p; return late.pins->driver->pdo->stop(late.pins, err); }
+static uint64_t late_seen(struct probe *p) { (void)p; return late.seen; }
+static int late_catch_up(struct probe *p, struct err *err)
+{
+    (void)p;
+    late.waits++;
+    return late.pins->driver->bdc->wait(late.pins, LATE_WAIT_NS, err);
+}
+
+/* The last line of a session ends the waiting for it. */
+static void pins__samples_in_packets__are_waited_for_no_longer_than_they_take(void **state)
+{
+    static const struct pdo_ops ops = { .start = late_start, .read = late_read, .stop = late_stop, .seen = late_seen, .catch_up = late_catch_up };
+    static const struct probe_driver driver = { .name = "late", .pdo = &ops };
+    (void)state;
+    late.edge = malloc(LATE_ROOM * sizeof *late.edge);
+    for (uint64_t seed = 1; seed <= 6; seed++) {
+        struct gen_options o = gen_options_random(seed);
+        o.rounds = 4;
+        struct live_run *r = live_open(",bdc=20M", &o);
+        late.probe = (struct probe){ .driver = &driver, .name = "late" };
+        late.pins = r->b->probe;
+        s12z_of(r->b->t)->opt.pdo = &late.probe;
+        late.waits = 0;
+        live_go(r, &(struct trace_config){ .policy = TRACE_LOSSLESS }, 0);
+        live_compare(r, true, SLACK);
+        assert_int_equal(r->status.lost, 0);
+        uint64_t overflows = s12z_trace_totals(live_trace(r))->overflows;
+        print_message("  %llu overflows, held %.1f ms, waited %u times for what might come\n", (unsigned long long)overflows, (double)r->status.held_ns / 1e6,
+                      late.waits);
+        assert_true(late.waits <= 2);
+        assert_true(r->status.held_ns <= (overflows + 1) * (LATE_PACKET_NS + 6000000u));
+        live_close(r);
+    }
+    free(late.edge);
+}
+
 /* What the model counted of everything C1 and C2 may be. */
 static uint64_t model_count(struct live_run *r, enum s12z_counter what)
 {
@@ -229,6 +308,7 @@ int main(void)
         cmocka_unit_test(bursts__random_programs__counts_equal_the_models),
         cmocka_unit_test(pins__random_programs__counts_equal_the_models),
         cmocka_unit_test(pins__interrupts_and_waits__counts_equal_the_models),
+        cmocka_unit_test(pins__samples_in_packets__are_waited_for_no_longer_than_they_take),
         cmocka_unit_test(pins__millions_of_branches__counts_equal_the_models),
         cmocka_unit_test(counters__each_that_can_be_chosen__equals_the_models),
         cmocka_unit_test(vectors__moved_by_the_program__interrupts_found),
