@@ -101,8 +101,13 @@ static int sample(struct sampler *s, struct target *t, struct event *out, struct
     uint64_t pc = 0;
     struct err why = { .code = ERR_PROTOCOL };
     int ret = t->ops->sample_pc(t, &pc, &why);
-    if (ret < 0)
-        return failed(s, t, &why, t->ops->state(t) == TARGET_RUNNING ? err : NULL);
+    if (ret < 0) {
+        enum target_state state = t->ops->state(t);
+        int trouble = failed(s, t, &why, state == TARGET_RUNNING ? err : NULL);
+        if (state == TARGET_GONE && err) /* whoever gets it back tells why */
+            *err = why;
+        return state == TARGET_GONE ? ret : trouble;
+    }
     *out = (struct event){ .kind = EVENT_SAMPLE, .host_ns = now(t), .pc = pc, .flags = ret ? EVENT_HAS_PC : 0, .amount = s->unreported };
     s->unreported = 0;
     s->failures = 0;

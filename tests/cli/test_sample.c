@@ -32,6 +32,8 @@ static int sample_pc(struct target *t, uint64_t *pc, struct err *err)
     struct scripted *s = of(t);
     s->now_ns += s->cost_ns;
     s->looks++;
+    if (s->fail == -ERR_USB)
+        s->state = TARGET_GONE;
     if (s->fail)
         return err_set(err, (enum err_code)-s->fail, "check the cable", "sample: scripted failure");
     *pc = 0x1000 + s->looks;
@@ -179,6 +181,22 @@ static void sampler__failures__are_missed_looks_until_there_are_too_many(void **
     assert_string_not_equal(err.hint, "");
 }
 
+static void sampler__target_is_gone__says_why_at_once(void **state)
+{
+    (void)state;
+    struct scripted t;
+    struct sampler s = armed(&t, 1);
+    struct event e;
+    struct err err = { .code = ERR_OK };
+    next_event(&s, &t);
+    t.fail = -ERR_USB;
+    int ret = 0;
+    for (unsigned k = 0; ret == 0 && k < 3; k++, t.now_ns += 2 * PERIOD)
+        ret = sampler_source.poll(&s, &t.base, &e, 8, PERIOD, &err);
+    assert_int_equal(ret, -ERR_USB);
+    assert_int_equal(err.code, ERR_USB);
+}
+
 static void sampler__what_cannot_be_sampled__is_said_at_once(void **state)
 {
     (void)state;
@@ -204,6 +222,7 @@ int main(void)
         cmocka_unit_test(sampler__asleep__a_look_without_a_place),
         cmocka_unit_test(sampler__halted_and_resumed__says_so_and_does_not_look),
         cmocka_unit_test(sampler__failures__are_missed_looks_until_there_are_too_many),
+        cmocka_unit_test(sampler__target_is_gone__says_why_at_once),
         cmocka_unit_test(sampler__what_cannot_be_sampled__is_said_at_once),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
