@@ -413,8 +413,7 @@ static int run_behind(struct sh4_target *t, struct sh4_request *req, size_t n, s
     if (ret == 0)
         ret = judge_held(all, nheld, err);
     if (ret < 0) { /* what was said to be in the save area may not be */
-        for (size_t i = 0; i < SH4_SAVE_WORDS; i++)
-            t->save_seen[i] = ~t->save[i];
+        sh4_regs_unseen(t);
         return ret;
     }
     if (with)

@@ -365,6 +365,7 @@ enum { SH4_LOAD_REQUESTS = 2 };
 void sh4_regs_requests(struct sh4_target *t, struct sh4_request req[SH4_LOAD_REQUESTS]);
 int sh4_regs_load(struct sh4_target *t, struct err *err);   /* save area and trap registers from the agent */
 int sh4_regs_store(struct sh4_target *t, struct err *err);  /* what changed, back */
+void sh4_regs_unseen(struct sh4_target *t);                 /* what the save area holds is not known any more: all goes back */
 int sh4_fpu_load(struct sh4_target *t, struct err *err);
 int sh4_fpu_store(struct sh4_target *t, struct err *err);
 uint32_t *sh4_reg_r(struct sh4_target *t, unsigned n);      /* r0-r15 as the program sees them now */

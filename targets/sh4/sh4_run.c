@@ -148,6 +148,8 @@ static int go(struct sh4_target *t, uint32_t lo, uint32_t hi, uint32_t step_pc, 
         memcpy(t->save, save, sizeof save);
         memcpy(t->trap, trap, sizeof trap);
     }
+    if (ret < 0) /* it may have gone, and come back with other registers */
+        sh4_regs_unseen(t);
     if (ret)
         return MIN(ret, 0);
     ret = sh4_agent_resync(t, &own);
