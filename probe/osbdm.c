@@ -229,7 +229,7 @@ static int osbdm_identify(struct pod *p, struct err *err)
 
 static uint32_t ticks_of(uint32_t hz) { return (uint32_t)(TICK_HZ * BDC_SYNC_CYCLES / hz); }
 
-/* Supply and pins on; a supply that does not come is seen later. */
+/* Supply and pins on, both pins let go; a supply that does not come is seen later. */
 static int osbdm_start(struct pod *p, struct err *err)
 {
     struct osbdm *o = CONTAINER_OF(p, struct osbdm, pod);
@@ -242,6 +242,10 @@ static int osbdm_start(struct pod *p, struct err *err)
         *err = why;
     if (ret == 0 || ret == -ERR_UNSUPPORTED)
         ret = special(o, SPECIAL_PINS_ON, 0, err);
+    if (ret == 0) /* the command that would have done so may be what was lost */
+        ret = special(o, SPECIAL_BKGD, RELEASED, err);
+    if (ret == 0)
+        ret = special(o, SPECIAL_RESET, RELEASED, err);
     if (ret == 0 && p->hz)
         ret = set_speed(o, ticks_of(p->hz), err);
     return ret;
