@@ -8,8 +8,9 @@ enum { ATTEMPTS = 4 };
 #define SEND_NS 2000000000ull
 #define ANSWER_NS 1000000000ull   /* each attempt on a line that loses bytes */
 #define LOSSLESS_NS 3000000000ull /* the one attempt on a socket */
+#define DRAIN_NS 8000000000ull    /* 30 stop replies of KallistiOS' at 57600 baud take half of it */
 #define BYTE_NS 200000ull         /* a character at 57600 baud, and some; each way */
-#define SETTLE_NS 50000000ull
+#define SETTLE_NS 50000000ull     /* and the time of a packet */
 
 static const struct stream_ops *ops(const struct rsp_client *c) { return c->probe->driver->stream; }
 
@@ -125,12 +126,15 @@ bool rsp_repeats(const struct rsp_client *c) { return hash(c) == c->last_hash; }
 
 void rsp_remember(struct rsp_client *c) { c->last_hash = hash(c); }
 
-/* What came unasked: late answers, console output. */
+/* What came unasked: late answers, console output. A stub that waits for '+' says its packet again for every other byte (sh-stub.c,
+ * KallistiOS): a question that is sent meanwhile only makes more of them, so after a doubtful one there is silence first. */
 static int drain(struct rsp_client *c, struct err *err)
 {
+    uint64_t settle = c->lossless ? SETTLE_NS : SETTLE_NS + MIN(c->packet_size, (size_t)1024) * BYTE_NS, end = ops(c)->now_ns(c->probe) + DRAIN_NS;
     int ret;
-    while ((ret = rsp_receive(c, c->doubtful ? SETTLE_NS : 0, NULL, err)) > 0)
+    while ((ret = rsp_receive(c, c->doubtful ? settle : 0, NULL, err)) > 0 && ops(c)->now_ns(c->probe) < end)
         c->stale += !rsp_console(c);
+    ret = MIN(ret, 0);
     c->doubtful = false;
     return ret == -ERR_PROTOCOL ? 0 : ret;
 }
@@ -180,21 +184,28 @@ int rsp_try(struct rsp_client *c, const char *body, uint64_t max_ns, struct err 
     c->want_stop = *body == '?';
     if (ret == 0)
         ret = rsp_send(c, body, strlen(body), err);
-    return ret < 0 ? ret : answer(c, max_ns, true, err);
+    if (ret == 0)
+        ret = answer(c, max_ns, true, err);
+    c->doubtful |= ret == 0;
+    return ret;
 }
 
 int rsp_ask(struct rsp_client *c, const char *body, size_t n, struct err *err)
 {
     uint64_t patience = (c->lossless ? LOSSLESS_NS : ANSWER_NS) + (n + c->packet_size) * BYTE_NS;
     int ret = drain(c, err);
+    bool silence = false;
     c->asked++;
     c->want_stop = *body == '?';
     for (int i = 0; ret == 0 && i < ATTEMPTS; i++) {
+        if (silence && (ret = drain(c, err)) < 0)
+            break;
+        c->doubtful |= i > 0;
         uint64_t begin = ops(c)->now_ns(c->probe);
         ret = rsp_send(c, body, n, err);
         if (ret == 0)
             ret = answer(c, patience, i == 0, err);
-        bool silence = ret == 0 && ops(c)->now_ns(c->probe) - begin >= patience;
+        silence = ret == 0 && ops(c)->now_ns(c->probe) - begin >= patience;
         if (ret == 0 && silence && c->lossless && c->no_ack) /* else a serial line may be behind the socket */
             break;
         c->repeated += ret == 0;
