@@ -108,12 +108,14 @@ class Usb(Driver):
 
 class Stream(Driver):
     """Bytes to a board or a stub that is a program of its own; the cable between them does the faults."""
+    run_s = RUN_S
+
     def run(self, a, kind, at, tmp):
         far = self.start(a, tmp)
         try:
             cable, probe = self.cable(far, tmp, kind, at, None if kind == "gone" else REPLUG_MS / 1000, a.seed + at)
             cable.start()
-            r = run(self.command(a, probe), self.folder, self.environment(a, tmp), tmp, RUN_S, GONE_S if kind == "gone" else None)
+            r = run(self.command(a, probe), self.folder, self.environment(a, tmp), tmp, self.run_s, GONE_S if kind == "gone" else None)
             cable.stop()
         finally:
             far.kill()
@@ -123,6 +125,8 @@ class Stream(Driver):
 
 
 class Serial(Stream):
+    run_s = 3 * RUN_S # its board runs by the host's clock, and needs a processor of its own
+
     def start(self, a, tmp):
         return subprocess.Popen([a.serial_board, "--", "sh", "-c", "echo $0; exec sleep 1000", "@"], stdin=subprocess.DEVNULL,
                                 stdout=subprocess.PIPE, text=True)
