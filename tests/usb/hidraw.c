@@ -224,6 +224,8 @@ static gboolean on_write(UMockdevIoctlBase *handler, UMockdevIoctlClient *client
 static int answer(UMockdevIoctlClient *client, size_t size, const void *from, size_t n)
 {
     UMockdevIoctlData *d = umockdev_ioctl_data_resolve(umockdev_ioctl_client_get_arg(client), 0, size, NULL);
+    if (!d) /* the client was killed meanwhile */
+        return EFAULT;
     umockdev_ioctl_data_update(d, 0, (guint8 *)from, (gint)MIN(n, size));
     umockdev_ioctl_data_unref(d);
     return 0;
@@ -242,6 +244,8 @@ static const char *text_of(const struct bus_dev *d, unsigned index)
 static int feature(struct hidraw *h, UMockdevIoctlClient *client, bool get, size_t size)
 {
     UMockdevIoctlData *d = umockdev_ioctl_data_resolve(umockdev_ioctl_client_get_arg(client), 0, size, NULL);
+    if (!d)
+        return EFAULT;
     if (size < 2 || size > REPORT_MAX || h->writer) {
         umockdev_ioctl_data_unref(d);
         return EINVAL;

@@ -24,3 +24,10 @@ foreach(M "usbdm;usbdm;usbdm" "usbdm_v5;usbdm;usbdm,v5" "osbdm;osbdm;osbdm")
   pp_usb_test(recover_${NAME} RIG --control recover-${NAME}.sock --board sim:s12zvml128 ${MODEL}
               COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/motor.py $<TARGET_FILE:probeprof> ${PROBE} recover $<TARGET_FILE:usb_rig>)
 endforeach()
+# A killed program is in nobody's way.
+foreach(M "ftdi;ftdi;sh7750;ft2232h" "cmsis_dap_v2;cmsis-dap;sh7750;cmsis-dap" "cmsis_dap_v1;cmsis-dap;sh7750;cmsis-dap,v1" "jlink;jlink;sh7750;jlink"
+          "usbdm;usbdm;s12zvml128;usbdm" "usbdm_v5;usbdm;s12zvml128;usbdm,v5" "osbdm;osbdm;s12zvml128;osbdm")
+  list(POP_FRONT M NAME PROBE TARGET MODEL)
+  pp_usb_test(killed_${NAME} RIG --control killed-${NAME}.sock --board sim:${TARGET} ${MODEL}
+              COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/killed.py $<TARGET_FILE:probeprof> ${PROBE} ${TARGET})
+endforeach()

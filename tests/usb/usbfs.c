@@ -29,7 +29,8 @@ struct fs_urb {
 
 static void free_urb(struct fs_urb *f)
 {
-    umockdev_ioctl_data_unref(f->data);
+    if (f->data)
+        umockdev_ioctl_data_unref(f->data);
     if (f->buffer)
         umockdev_ioctl_data_unref(f->buffer);
     free(f->u.buf);
@@ -58,6 +59,12 @@ uint64_t usbfs_next_ns(const struct node *n)
 }
 
 /* ---- transfers ---- */
+
+/* The client's struct of size bytes behind the argument; NULL of a client that was killed meanwhile. */
+static UMockdevIoctlData *argument(UMockdevIoctlClient *client, size_t size)
+{
+    return umockdev_ioctl_data_resolve(umockdev_ioctl_client_get_arg(client), 0, size, NULL);
+}
 
 static void drop_pending(struct fs_urb *f)
 {
@@ -120,6 +127,8 @@ static int urb_setup(struct node *n, struct fs_urb *f, struct usbdevfs_urb *raw)
         return ENOMEM;
     if (f->u.len > 0)
         f->buffer = umockdev_ioctl_data_resolve(f->data, offsetof(struct usbdevfs_urb, buffer), f->u.len, NULL);
+    if (f->u.len > 0 && !f->buffer)
+        return EFAULT;
     if (f->buffer)
         memcpy(f->u.buf, f->buffer->data, f->u.len);
     if (ep->address == 0 && (f->u.len < 8 || f->u.len < 8u + le16(f->u.buf + 6)))
@@ -149,8 +158,9 @@ static int submit(struct node *n, UMockdevIoctlClient *client)
     memcpy(&f->address, arg->data, sizeof f->address);
     f->data = umockdev_ioctl_data_resolve(arg, 0, sizeof(struct usbdevfs_urb), NULL);
     struct usbdevfs_urb raw;
-    memcpy(&raw, f->data->data, sizeof raw);
-    int ret = urb_setup(n, f, &raw);
+    if (f->data)
+        memcpy(&raw, f->data->data, sizeof raw);
+    int ret = f->data ? urb_setup(n, f, &raw) : EFAULT;
     if (ret) {
         free_urb(f);
         return ret;
@@ -193,10 +203,12 @@ static int reap(struct node *n, UMockdevIoctlClient *client)
     if (!*at || !can_reap(n))
         return n->gone ? ENODEV : EAGAIN;
     struct fs_urb *f = *at;
+    UMockdevIoctlData *where = argument(client, sizeof(void *));
+    if (!where)
+        return EFAULT;
     *at = f->next;
     n->rig->bus.now_ns = MAX(n->rig->bus.now_ns, f->u.at_ns);
     write_back(f);
-    UMockdevIoctlData *where = umockdev_ioctl_data_resolve(umockdev_ioctl_client_get_arg(client), 0, sizeof(void *), NULL);
     umockdev_ioctl_data_set_ptr(where, 0, f->data);
     umockdev_ioctl_data_unref(where);
     free_urb(f);
@@ -205,12 +217,6 @@ static int reap(struct node *n, UMockdevIoctlClient *client)
 }
 
 /* ---- the other requests ---- */
-
-/* The client's struct of size bytes behind the argument. */
-static UMockdevIoctlData *argument(UMockdevIoctlClient *client, size_t size)
-{
-    return umockdev_ioctl_data_resolve(umockdev_ioctl_client_get_arg(client), 0, size, NULL);
-}
 
 static unsigned number_argument(UMockdevIoctlClient *client)
 {
@@ -225,6 +231,8 @@ static int capabilities(UMockdevIoctlClient *client)
 {
     uint32_t caps = USBDEVFS_CAP_ZERO_PACKET | USBDEVFS_CAP_NO_PACKET_SIZE_LIM | USBDEVFS_CAP_REAP_AFTER_DISCONNECT;
     UMockdevIoctlData *d = argument(client, sizeof caps);
+    if (!d)
+        return EFAULT;
     umockdev_ioctl_data_update(d, 0, (guint8 *)&caps, sizeof caps);
     umockdev_ioctl_data_unref(d);
     return 0;
@@ -233,6 +241,8 @@ static int capabilities(UMockdevIoctlClient *client)
 static int get_driver(struct node *n, UMockdevIoctlClient *client)
 {
     UMockdevIoctlData *d = argument(client, sizeof(struct usbdevfs_getdriver));
+    if (!d)
+        return EFAULT;
     int i = interface_index(n, le32(d->data)), ret = 0;
     char name[32] = "usbfs";
     if (i >= 0 && n->itf[i].driver)
@@ -267,6 +277,8 @@ static int driver_ioctl(struct node *n, UMockdevIoctlClient *client)
 {
     UMockdevIoctlData *d = argument(client, sizeof(struct usbdevfs_ioctl));
     struct usbdevfs_ioctl c;
+    if (!d)
+        return EFAULT;
     memcpy(&c, d->data, sizeof c);
     umockdev_ioctl_data_unref(d);
     if ((unsigned)c.ioctl_code == (unsigned)USBDEVFS_DISCONNECT)
@@ -300,6 +312,8 @@ static int sync_control(struct node *n, UMockdevIoctlClient *client, int *result
     UMockdevIoctlData *d = argument(client, sizeof(struct usbdevfs_ctrltransfer)), *data = NULL;
     struct usbdevfs_ctrltransfer c;
     uint8_t buf[8 + 65536];
+    if (!d)
+        return EFAULT;
     memcpy(&c, d->data, sizeof c);
     struct urb u = { .ep = 0, .buf = buf, .len = 8u + c.wLength, .complete = sync_done };
     memset(buf, 0, sizeof buf);
