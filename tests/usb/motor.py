@@ -60,9 +60,12 @@ def trace(program, probe):
 
 
 def sample(program, probe):
-    d, _ = profile(program, probe, "--for", "4s", "--sample", "--rate", "200")
-    hits = {f["name"]: f["hits"] for f in d["functions"]}
-    total = sum(hits.values())
+    total = 0
+    for seconds in (4, 16, 64): # a machine that does many things at once looks seldom
+        if total < 40:
+            d, _ = profile(program, probe, "--for", f"{seconds}s", "--sample", "--rate", "200")
+            hits = {f["name"]: f["hits"] for f in d["functions"]}
+            total = sum(hits.values())
     right(total >= 40, f"{total} looks")
     most = sum(hits.get(f, 0) for f in ("pi_step", "duty", "average", "transform"))
     right(most > 0.7 * total, f"{most} of {total} looks in the functions that take 90 % of the time: {hits}")

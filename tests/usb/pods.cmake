@@ -25,7 +25,7 @@ function(pp_motor_test NAME PROBE MODEL)
               ${CMAKE_CURRENT_SOURCE_DIR}/motor.py $<TARGET_FILE:probeprof> ${PROBE} replug $<TARGET_FILE:usb_rig>)
 endfunction()
 pp_motor_test(usbdm usbdm usbdm trace sample gdb breaks)
-pp_motor_test(usbdm_v5 usbdm usbdm,v5,cdc trace gdb)
+pp_motor_test(usbdm_v5 usbdm usbdm,v5,cdc trace sample gdb)
 pp_motor_test(osbdm osbdm osbdm trace sample gdb)
 foreach(M usbdm osbdm)
   pp_usb_test(motor_${M}_unsecure RIG --board sim:s12zvml128,secured ${M} COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/motor.py
