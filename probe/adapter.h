@@ -86,6 +86,11 @@ typedef int adapter_pick(const struct usb_info *dev, struct adapter *row);
  * ids   NULL: pick looks at every device on the bus */
 int adapter_list_usb(const struct probe_driver *driver, const struct usb_id *ids, adapter_pick *pick, struct adapter_list *out, struct err *err);
 
+/* adapter_list_usb_channels - the same of devices with several channels: one pick for each
+ * pick   npicks of them, in the channels' order; all look at one reading of the bus, as a device that comes meanwhile would show some alone */
+int adapter_list_usb_channels(const struct probe_driver *driver, const struct usb_id *ids, adapter_pick *const *pick, size_t npicks,
+                              struct adapter_list *out, struct err *err);
+
 /* adapter_usb - where the device of a row is now: by its serial number wherever it is plugged in (of two with the same one, that at
  * the old place), else by its place. What open() (probe_config.adapter) and reopen() begin with; then usb_open().
  * -ERR_USB: it is not there. */

@@ -33,14 +33,21 @@ static int devices(const struct usb_id *ids, struct usb_info **list, struct err 
     return MIN(n, MAX_DEVICES);
 }
 
-int adapter_list_usb(const struct probe_driver *driver, const struct usb_id *ids, adapter_pick *pick, struct adapter_list *out, struct err *err)
+int adapter_list_usb_channels(const struct probe_driver *driver, const struct usb_id *ids, adapter_pick *const *pick, size_t npicks,
+                              struct adapter_list *out, struct err *err)
 {
     struct usb_info *dev;
     int n = devices(ids, &dev, err), ret = n < 0 ? n : 0;
     for (int i = 0; ret == 0 && i < n; i++)
-        ret = add(driver, &dev[i], pick, out, err);
+        for (size_t k = 0; ret == 0 && k < npicks; k++)
+            ret = add(driver, &dev[i], pick[k], out, err);
     free(dev);
     return ret;
+}
+
+int adapter_list_usb(const struct probe_driver *driver, const struct usb_id *ids, adapter_pick *pick, struct adapter_list *out, struct err *err)
+{
+    return adapter_list_usb_channels(driver, ids, &pick, 1, out, err);
 }
 
 static bool is_it(const struct adapter *a, const struct usb_info *dev)

@@ -307,9 +307,9 @@ static const struct probe_driver *driver(void);
 /* Opening a chip would move its pins: it is only looked at. */
 static int ftdi_op_list(bool open, struct adapter_list *out, struct err *err)
 {
+    static adapter_pick *const channels[] = { pick_a, pick_b };
     (void)open;
-    int ret = adapter_list_usb(driver(), ftdi_ids, pick_a, out, err);
-    return ret < 0 ? ret : adapter_list_usb(driver(), ftdi_ids, pick_b, out, err);
+    return adapter_list_usb_channels(driver(), ftdi_ids, channels, ARRAY_LEN(channels), out, err);
 }
 
 static const struct jtag_ops ftdi_jtag = {

@@ -3,7 +3,7 @@ function(pp_early_test NAME PROBE TARGET MODEL FIRST)
   pp_usb_test(early_${NAME} RIG --control early-${NAME}.sock --board sim:${TARGET} ${MODEL}
               COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/early.py $<TARGET_FILE:probeprof> $<TARGET_FILE:usb_rig> ${PROBE} ${TARGET} ${FIRST} ${ARGN})
 endfunction()
-pp_early_test(ftdi ftdi sh7750 ft2232h 25 load: arming)
+pp_early_test(ftdi ftdi sh7750 ft2232h 1 load: arming)
 pp_early_test(cmsis_dap_v2 cmsis-dap sh7750 cmsis-dap 80 load: arming)
 pp_early_test(cmsis_dap_v1 cmsis-dap sh7750 cmsis-dap,v1 400 load: arming)
 pp_early_test(jlink jlink sh7750 jlink 30 load: arming)
