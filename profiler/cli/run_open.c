@@ -6,9 +6,11 @@
 #include <time.h>
 
 #include "probe/base/util.h"
+#include "probe/host_time.h"
 #include "profiler/cli/run.h"
 
-enum { TRIES = 8, PAUSE_FIRST_MS = 100, PAUSE_MAX_MS = 500 };
+enum { TRIES = 8, SLOW_TRIES = 2, PAUSE_FIRST_MS = 100, PAUSE_MAX_MS = 500 };
+#define SLOW_NS 5000000000u /* opening that fails so slowly has waited inside of each try: nobody wants to sit through all of them */
 
 void run_found(struct run *r, const char *fmt, ...)
 {
@@ -106,10 +108,11 @@ static bool on_usb(const char *probe)
 }
 
 /* The first failure says whether it is one that passes; from then on the adapter may be on its way back. */
-static bool may_pass(const struct run *r, unsigned tried, int ret)
+static bool may_pass(const struct run *r, unsigned tried, uint64_t since, int ret)
 {
     bool wire = ret == -ERR_USB || ret == -ERR_TIMEOUT || ret == -ERR_PROTOCOL;
-    if (!on_usb(r->set.probe) || tried + 1 >= TRIES)
+    unsigned most = host_ns() - since > SLOW_NS ? SLOW_TRIES : TRIES;
+    if (!on_usb(r->set.probe) || tried + 1 >= most)
         return false;
     if (tried == 0)
         return wire || ret == -ERR_NO_TARGET; /* answers without check sums say so of a board, too */
@@ -125,8 +128,9 @@ static void pause_before(unsigned tried)
 int run_open(struct run *r, struct err *err)
 {
     struct err why = { .code = ERR_OK };
+    uint64_t since = host_ns();
     int ret = open_all(r, &why);
-    for (unsigned tried = 0; ret < 0 && may_pass(r, tried, ret); tried++) {
+    for (unsigned tried = 0; ret < 0 && may_pass(r, tried, since, ret); tried++) {
         if (tried == 0 && ret != -ERR_NO_TARGET)
             run_note(r, "%s; trying again", why.what);
         r->found[0] = 0;
