@@ -6,45 +6,59 @@ usage: serial_lost_host.py PROBEPROF PROBE
 """
 import json
 import os
+import queue
 import signal
 import subprocess
 import sys
 import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(HERE, "..", "usb"))
+from rig_program import lines_of, wait_for  # noqa: E402
+
+BACK_S = 60
+LET_GO = "let the program run on" # met only by the last requests: then the profile ends with this error
 FOLDER = os.path.join(HERE, "../../docs/examples/profexam")
 SILENT_S = (20, 150)  # 512 looks of some 16 ms each on a board that has its time; on a loaded machine it may not
+
+
+def heard(lines, text, seconds):
+    """Whether it is said in time."""
+    end = time.monotonic() + seconds
+    while True:
+        try:
+            line = lines.get(timeout=max(0.0, end - time.monotonic()))
+        except queue.Empty:
+            return False
+        if line is None or text in line:
+            return line is not None
 
 
 def attempt(program, probe, silent):
     command = [program, "--probe", probe, "--target", "sh7750", "--start", "main+8", "--stop", "0x0C010030", "--gdb", "off", "--json"]
     p = subprocess.Popen(command, cwd=FOLDER, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    said = ""
-    while "profiling" not in said:
-        line = p.stderr.readline()
-        if not line:
-            sys.exit("no profile began: " + said)
-        said += line
+    lines = lines_of(p.stderr)
+    wait_for(lines, "profiling", BACK_S)
     time.sleep(2)
     p.send_signal(signal.SIGSTOP)
     time.sleep(silent)
     p.send_signal(signal.SIGCONT)
-    time.sleep(8)
+    heard(lines, "is back", 8)
     p.send_signal(signal.SIGINT)
-    out, rest = p.communicate(timeout=120)
-    sys.stderr.write(said + rest)
-    if p.returncode != 0:
+    out = p.stdout.read()
+    p.wait(timeout=120)
+    told = heard(lines, LET_GO, 10)
+    if p.returncode != (1 if told else 0):
         sys.exit(f"exit code {p.returncode}")
-    return json.loads(out)
+    return json.loads(out)["coverage"], told
 
 
 def main():
     program, probe = os.path.abspath(sys.argv[1]), sys.argv[2]
     for silent in SILENT_S:
-        profile = attempt(program, probe, silent)
-        cover = profile["coverage"]
-        print(f"silent for {silent} s: {cover['events']} events, {cover['lost']} lost, {cover['gaps']} gaps")
-        if cover["lost"] or cover["gaps"]:
+        cover, told = attempt(program, probe, silent)
+        print(f"silent for {silent} s: {cover['events']} events, {cover['lost']} lost, {cover['gaps']} gaps{', told as the profile ended' if told else ''}")
+        if cover["lost"] or cover["gaps"] or told:
             return
     sys.exit("the program waited for ever")
 
