@@ -13,6 +13,8 @@ import subprocess
 import sys
 import tempfile
 
+if len(sys.argv) < 2 or not os.path.isdir(sys.argv[1]):
+    sys.exit(__doc__)
 HZ = int(sys.argv[sys.argv.index("--hz") + 1]) if "--hz" in sys.argv else 10_000_000
 MODELS = [a for a in sys.argv[2:] if not a.startswith("--") and not a.isdigit()]
 FEW, MANY, MANY_SINGLE = 200, 8200, 1200
