@@ -35,9 +35,6 @@ struct pod {
     uint64_t past_transfers, past_bytes; /* of connections that were closed */
 };
 
-/* pod_pick - an adapter_pick for devices that have such an interface. */
-int pod_pick(const struct usb_info *dev, struct adapter *row);
-
 /* For the members of struct probe_driver. "timeout=MS" is all a pod can be told. */
 int pod_list(const struct pod_kind *k, bool open, struct adapter_list *out, struct err *err);
 int pod_open(const struct pod_kind *k, const struct probe_config *cfg, struct probe **out, struct err *err);

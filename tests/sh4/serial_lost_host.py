@@ -14,7 +14,7 @@ import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, "..", "usb"))
-from rig_program import lines_of, wait_for  # noqa: E402
+from rig_program import heard, lines_of, wait_for  # noqa: E402
 
 BACK_S = 60
 LET_GO = "let the program run on" # met only by the last requests: then the profile ends with this error
@@ -22,16 +22,11 @@ FOLDER = os.path.join(HERE, "../../docs/examples/profexam")
 SILENT_S = (20, 150)  # 512 looks of some 16 ms each on a board that has its time; on a loaded machine it may not
 
 
-def heard(lines, text, seconds):
-    """Whether it is said in time."""
-    end = time.monotonic() + seconds
-    while True:
-        try:
-            line = lines.get(timeout=max(0.0, end - time.monotonic()))
-        except queue.Empty:
-            return False
-        if line is None or text in line:
-            return line is not None
+def is_told(lines, text, seconds):
+    try:
+        return heard(lines, text, seconds) is not None
+    except queue.Empty:
+        return False
 
 
 def attempt(program, probe, silent):
@@ -43,11 +38,11 @@ def attempt(program, probe, silent):
     p.send_signal(signal.SIGSTOP)
     time.sleep(silent)
     p.send_signal(signal.SIGCONT)
-    heard(lines, "is back", 8)
+    is_told(lines, "is back", 8)
     p.send_signal(signal.SIGINT)
     out = p.stdout.read()
     p.wait(timeout=120)
-    told = heard(lines, LET_GO, 10)
+    told = is_told(lines, LET_GO, 10)
     if p.returncode != (1 if told else 0):
         sys.exit(f"exit code {p.returncode}")
     return json.loads(out)["coverage"], told

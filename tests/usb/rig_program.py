@@ -27,14 +27,20 @@ def lines_of(stream):
     return q
 
 
-def wait_for(lines, text, deadline_s):
+def heard(lines, text, deadline_s):
+    """The next line with text; None if the program ended before. queue.Empty: not in time."""
     end = time.monotonic() + deadline_s
     while True:
-        try:
-            line = lines.get(timeout=max(0.0, end - time.monotonic()))
-        except queue.Empty:
-            sys.exit(f"\"{text}\" was not said in {deadline_s} s")
-        if line is None:
-            sys.exit(f"ended before it said \"{text}\"")
-        if text in line:
+        line = lines.get(timeout=max(0.0, end - time.monotonic()))
+        if line is None or text in line:
             return line
+
+
+def wait_for(lines, text, deadline_s):
+    try:
+        line = heard(lines, text, deadline_s)
+    except queue.Empty:
+        sys.exit(f"\"{text}\" was not said in {deadline_s} s")
+    if line is None:
+        sys.exit(f"ended before it said \"{text}\"")
+    return line
