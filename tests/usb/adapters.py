@@ -131,10 +131,9 @@ class Cases:
         if os.geteuid() == 0: # who passes everywhere
             wrap = ("setpriv", "--reuid=65534", "--clear-groups")
             os.chmod(bed, 0o777) # sockets of the test bed
-        for here, _, files in os.walk(bed):
-            for f in files:
-                mode = 0 if here.startswith(bed + "/dev") else 0o777 if here.startswith(bed + "/ioctl") else None
-                if mode is not None:
+        for folder, mode in (("/dev", 0), ("/ioctl", 0o777)):
+            for here, _, files in os.walk(bed + folder):
+                for f in files:
                     os.chmod(os.path.join(here, f), mode)
         a, = first_channel(adapters(wrap))
         check(a["serial"] and "no permission to open /dev/" in a["problem"]["what"] and "60-probeprof.rules" in a["problem"]["hint"], a)

@@ -22,32 +22,26 @@ enum { REPORTS = 64, REPORT_MAX = 1024, SET_REPORT = 9, GET_REPORT = 1, FEATURE 
 struct hidraw {
     struct node *node;
     char devnode[24];
-    UMockdevIoctlBase *handler;
+    struct file_node file;
     int master, slave;
     unsigned opened, interface;
     struct bus_ep *in, *out;
     struct { uint8_t data[REPORT_MAX]; size_t len; uint64_t at_ns; } report[REPORTS]; /* at_ns: virtual, when it is there */
     unsigned first, n;
     bool byte;                       /* lies in the pty */
-    UMockdevIoctlClient *reader;     /* blocked in read() */
+    struct file *reader;             /* blocked in read() */
+    uint64_t reader_to;
+    size_t reader_len;
     struct urb urb;                  /* fetches reports */
     uint8_t buf[REPORT_MAX];
     bool fetching;
     uint64_t dead_since_ns;
     struct urb write;
     uint8_t write_buf[8 + REPORT_MAX];
-    UMockdevIoctlClient *writer;     /* its write() or feature ioctl is under way */
-    UMockdevIoctlData *writer_data;  /* where a feature report goes */
+    struct file *writer;             /* its write() or feature ioctl is under way */
+    uint64_t writer_to;              /* where a feature report goes; 0 none is asked for */
     uint64_t write_since_ns;
 };
-
-/* A call that is answered later: umockdev drops its client after the handler, unless somebody holds it. */
-static UMockdevIoctlClient *hold(UMockdevIoctlClient *client) { return g_object_ref(client); }
-static void complete(UMockdevIoctlClient *client, glong result, gulong e)
-{
-    umockdev_ioctl_client_complete(client, result, e);
-    g_object_unref(client);
-}
 
 /* ---- reading ---- */
 
@@ -69,15 +63,14 @@ static void show(struct hidraw *h)
         h->byte = false;
 }
 
-static void give(struct hidraw *h, UMockdevIoctlClient *client)
+static void give(struct hidraw *h, struct file *f, uint64_t to, size_t len)
 {
-    UMockdevIoctlData *arg = umockdev_ioctl_client_get_arg(client);
-    size_t len = MIN(h->report[h->first].len, (size_t)arg->data_len);
-    umockdev_ioctl_data_update(arg, 0, h->report[h->first].data, (gint)len);
+    len = MIN(h->report[h->first].len, len);
+    int e = file_put(f, to, h->report[h->first].data, len);
     h->first = (h->first + 1) % REPORTS;
     h->n--;
     show(h);
-    umockdev_ioctl_client_complete(client, (glong)len, 0);
+    file_answer(f, (long)len, e);
 }
 
 static void fetch(struct hidraw *h)
@@ -96,10 +89,9 @@ void hidraw_update(struct node *n)
 {
     struct hidraw *h = n->hid;
     if (h && h->reader && there(h)) {
-        UMockdevIoctlClient *client = h->reader;
+        struct file *f = h->reader;
         h->reader = NULL;
-        give(h, client);
-        g_object_unref(client);
+        give(h, f, h->reader_to, h->reader_len);
     }
     if (h)
         show(h);
@@ -130,21 +122,19 @@ static void fetched(struct urb *u)
         fetch(h);
 }
 
-static gboolean on_read(UMockdevIoctlBase *handler, UMockdevIoctlClient *client, gpointer ctx)
+static void on_read(void *ctx, struct file *f, uint64_t to, size_t len)
 {
     struct hidraw *h = ctx;
-    (void)handler;
-    pthread_mutex_lock(&h->node->rig->lock);
-    h->node->rig->requests++;
     bus_tick(&h->node->rig->bus);
-    if (h->node->gone)
-        umockdev_ioctl_client_complete(client, -1, EIO);
-    else if (there(h))
-        give(h, client);
-    else
-        h->reader = hold(client);
-    pthread_mutex_unlock(&h->node->rig->lock);
-    return TRUE;
+    if (h->node->gone || h->reader) {
+        file_answer(f, -1, h->node->gone ? EIO : EBUSY);
+    } else if (there(h)) {
+        give(h, f, to, len);
+    } else {
+        h->reader = f;
+        h->reader_to = to;
+        h->reader_len = len;
+    }
 }
 
 /* ---- writing ---- */
@@ -152,22 +142,21 @@ static gboolean on_read(UMockdevIoctlBase *handler, UMockdevIoctlClient *client,
 static void written(struct urb *u)
 {
     struct hidraw *h = CONTAINER_OF(u, struct hidraw, write);
-    UMockdevIoctlClient *client = h->writer;
+    struct file *f = h->writer;
     long result = (long)(u->ep ? u->done : u->len - 8) + 1; /* the report's number counts */
+    int e = u->status == -ENOENT ? ETIMEDOUT : -u->status;
     h->writer = NULL;
     h->node->rig->bus.now_ns = MAX(h->node->rig->bus.now_ns, u->at_ns);
-    if (u->status == 0 && h->writer_data && (u->buf[0] & 0x80)) {
-        umockdev_ioctl_data_update(h->writer_data, 1, u->buf + 8, (gint)u->done);
+    if (f && u->status == 0 && h->writer_to) {
+        e = file_put(f, h->writer_to + 1, u->buf + 8, u->done);
         result = (long)u->done + 1;
     }
-    if (h->writer_data)
-        umockdev_ioctl_data_unref(h->writer_data);
-    h->writer_data = NULL;
+    h->writer_to = 0;
     hidraw_update(h->node);
     if (u->status == -EPIPE && u->ep)
         bus_clear_halt(h->node->dev, u->ep);
-    if (client)
-        complete(client, u->status ? -1 : result, (gulong)(u->status == -ENOENT ? ETIMEDOUT : -u->status));
+    if (f)
+        file_answer(f, result, e);
 }
 
 static void control_report(struct hidraw *h, bool get, uint8_t type, uint8_t number, size_t len)
@@ -183,11 +172,9 @@ static void control_report(struct hidraw *h, bool get, uint8_t type, uint8_t num
     h->write.len = 8 + len;
 }
 
-static int start_write(struct hidraw *h, UMockdevIoctlClient *client)
+static int start_write(struct hidraw *h, struct file *f)
 {
-    if (h->writer || h->node->gone)
-        return h->node->gone ? ENODEV : EBUSY;
-    h->writer = hold(client);
+    h->writer = f;
     h->write.buf = h->write_buf;
     h->write.complete = written;
     h->write_since_ns = bus_host_ns();
@@ -195,41 +182,31 @@ static int start_write(struct hidraw *h, UMockdevIoctlClient *client)
     return 0;
 }
 
-static gboolean on_write(UMockdevIoctlBase *handler, UMockdevIoctlClient *client, gpointer ctx)
+/* Returns 0 if the answer comes later. */
+static int write_report(struct hidraw *h, struct file *f, uint64_t from, size_t len)
 {
-    struct hidraw *h = ctx;
-    (void)handler;
-    pthread_mutex_lock(&h->node->rig->lock);
-    h->node->rig->requests++;
-    UMockdevIoctlData *arg = umockdev_ioctl_client_get_arg(client);
-    size_t len = MIN((size_t)arg->data_len, REPORT_MAX + 1);
-    int e = len < 2 ? EINVAL : 0;
-    if (!e && !h->writer) {
-        bool ep = h->out != NULL;
-        if (!ep)
-            control_report(h, false, 2, arg->data[0], len - 1);
-        else
-            h->write.ep = h->out->address, h->write.len = len - 1;
-        memcpy(h->write_buf + (ep ? 0 : 8), arg->data + 1, len - 1);
-    }
-    e = e ? e : start_write(h, client);
+    uint8_t report[REPORT_MAX + 1];
+    len = MIN(len, sizeof report);
+    if (h->writer || h->node->gone || len < 2)
+        return h->node->gone ? ENODEV : h->writer ? EBUSY : EINVAL;
+    if (file_get(f, from, report, len))
+        return EFAULT;
+    if (!h->out)
+        control_report(h, false, 2, report[0], len - 1);
+    else
+        h->write.ep = h->out->address, h->write.len = len - 1;
+    memcpy(h->write_buf + (h->out ? 0 : 8), report + 1, len - 1);
+    return start_write(h, f);
+}
+
+static void on_write(void *ctx, struct file *f, uint64_t from, size_t len)
+{
+    int e = write_report(ctx, f, from, len);
     if (e)
-        umockdev_ioctl_client_complete(client, -1, e);
-    pthread_mutex_unlock(&h->node->rig->lock);
-    return TRUE;
+        file_answer(f, -1, e);
 }
 
 /* ---- ioctls ---- */
-
-static int answer(UMockdevIoctlClient *client, size_t size, const void *from, size_t n)
-{
-    UMockdevIoctlData *d = umockdev_ioctl_data_resolve(umockdev_ioctl_client_get_arg(client), 0, size, NULL);
-    if (!d) /* the client was killed meanwhile */
-        return EFAULT;
-    umockdev_ioctl_data_update(d, 0, (guint8 *)from, (gint)MIN(n, size));
-    umockdev_ioctl_data_unref(d);
-    return 0;
-}
 
 static const char *text_of(const struct bus_dev *d, unsigned index)
 {
@@ -241,99 +218,95 @@ static const char *text_of(const struct bus_dev *d, unsigned index)
     return "";
 }
 
-static int feature(struct hidraw *h, UMockdevIoctlClient *client, bool get, size_t size)
+static int feature(struct hidraw *h, struct file *f, bool get, uint64_t arg, size_t size)
 {
-    UMockdevIoctlData *d = umockdev_ioctl_data_resolve(umockdev_ioctl_client_get_arg(client), 0, size, NULL);
-    if (!d)
-        return EFAULT;
-    if (size < 2 || size > REPORT_MAX || h->writer) {
-        umockdev_ioctl_data_unref(d);
+    uint8_t report[REPORT_MAX];
+    if (size < 2 || size > sizeof report || h->writer)
         return EINVAL;
-    }
-    control_report(h, get, FEATURE, d->data[0], size - 1);
-    memcpy(h->write_buf + 8, d->data + 1, size - 1);
-    h->writer_data = d;
-    return start_write(h, client);
+    if (file_get(f, arg, report, size))
+        return EFAULT;
+    control_report(h, get, FEATURE, report[0], size - 1);
+    memcpy(h->write_buf + 8, report + 1, size - 1);
+    h->writer_to = get ? arg : 0;
+    return start_write(h, f);
 }
 
-/* Returns -1 if the answer comes later. */
-static int request(struct hidraw *h, UMockdevIoctlClient *client, int *result)
+static int text_request(const struct hidraw *h, struct file *f, unsigned long code, uint64_t arg, int *result)
 {
-    gulong code = umockdev_ioctl_client_get_request(client);
     const struct bus_dev *d = h->node->dev;
-    size_t size = _IOC_SIZE(code);
+    const struct usb_model_identity *id = &d->model->id;
+    char text[256] = "";
+    switch (_IOC_NR(code)) {
+    case 0x04: snprintf(text, sizeof text, "%s %s", text_of(d, id->device[14]), text_of(d, id->device[15])); break;
+    case 0x05: snprintf(text, sizeof text, "usb-0000:00:14.0-%s/input%u", d->path + 2, h->interface); break;
+    case 0x08: snprintf(text, sizeof text, "%s", text_of(d, id->device[16])); break;
+    default: return ENOTTY;
+    }
+    *result = (int)MIN(strlen(text) + 1, _IOC_SIZE(code));
+    return file_put(f, arg, text, (size_t)*result);
+}
+
+/* later: the answer comes by itself. */
+static int request(struct hidraw *h, struct file *f, unsigned long code, uint64_t arg, int *result, bool *later)
+{
+    const struct usb_model_identity *id = &h->node->dev->model->id;
     if (h->node->gone)
         return ENODEV;
-    const struct usb_model_identity *id = &d->model->id;
     if (code == HIDIOCGRDESCSIZE) {
         int n = (int)id->hid_report_len;
-        return answer(client, sizeof n, &n, sizeof n);
+        return file_put(f, arg, &n, sizeof n);
     }
     if (code == HIDIOCGRDESC) {
         struct hidraw_report_descriptor r = { .size = (uint32_t)id->hid_report_len };
         memcpy(r.value, id->hid_report, MIN(id->hid_report_len, sizeof r.value));
-        return answer(client, sizeof r, &r, 4 + id->hid_report_len);
+        return file_put(f, arg, &r, 4 + MIN(id->hid_report_len, sizeof r.value));
     }
     if (code == HIDIOCGRAWINFO) {
         struct hidraw_devinfo info = { BUS_USB, (int16_t)le16(id->device + 8), (int16_t)le16(id->device + 10) };
-        return answer(client, sizeof info, &info, sizeof info);
+        return file_put(f, arg, &info, sizeof info);
     }
-    char text[256] = "";
-    switch (_IOC_TYPE(code) == 'H' ? _IOC_NR(code) : 0) {
-    case 0x04: snprintf(text, sizeof text, "%s %s", text_of(d, id->device[14]), text_of(d, id->device[15])); break;
-    case 0x05: snprintf(text, sizeof text, "usb-0000:00:14.0-%s/input%u", d->path + 2, h->interface); break;
-    case 0x08: snprintf(text, sizeof text, "%s", text_of(d, id->device[16])); break;
-    case 0x06: return feature(h, client, false, size) ? EINVAL : -1;
-    case 0x07: return feature(h, client, true, size) ? EINVAL : -1;
-    default: return ENOTTY;
+    if (_IOC_TYPE(code) != 'H')
+        return ENOTTY;
+    if (_IOC_NR(code) == 0x06 || _IOC_NR(code) == 0x07) {
+        int e = feature(h, f, _IOC_NR(code) == 0x07, arg, _IOC_SIZE(code));
+        *later = e == 0;
+        return e;
     }
-    *result = (int)MIN(strlen(text) + 1, size);
-    return answer(client, size, text, strlen(text) + 1);
+    return text_request(h, f, code, arg, result);
 }
 
-static gboolean on_ioctl(UMockdevIoctlBase *handler, UMockdevIoctlClient *client, gpointer ctx)
+static void on_ioctl(void *ctx, struct file *f, unsigned long code, uint64_t arg)
 {
-    struct hidraw *h = ctx;
-    int result = 0;
-    (void)handler;
-    pthread_mutex_lock(&h->node->rig->lock);
-    h->node->rig->requests++;
-    int e = request(h, client, &result);
-    if (e >= 0)
-        umockdev_ioctl_client_complete(client, e ? -1 : result, e);
-    pthread_mutex_unlock(&h->node->rig->lock);
-    return TRUE;
+    bool later = false;
+    int result = 0, e = request(ctx, f, code, arg, &result, &later);
+    if (!later)
+        file_answer(f, result, e);
 }
 
 /* ---- open and close ---- */
 
-static void on_closed(gpointer ctx, GObject *client)
+static void on_opened(void *ctx, struct file *f)
 {
     struct hidraw *h = ctx;
-    pthread_mutex_lock(&h->node->rig->lock);
-    if ((GObject *)h->reader == client)
-        h->reader = NULL;
-    if ((GObject *)h->writer == client)
-        h->writer = NULL;
-    if (--h->opened == 0) {
-        h->n = 0;
-        show(h);
-        if (h->fetching && !h->node->gone)
-            bus_cancel(h->node->dev, &h->urb);
-    }
-    pthread_mutex_unlock(&h->node->rig->lock);
-}
-
-static void on_opened(UMockdevIoctlBase *handler, UMockdevIoctlClient *client, gpointer ctx)
-{
-    struct hidraw *h = ctx;
-    (void)handler;
-    g_object_weak_ref(G_OBJECT(client), on_closed, ctx);
-    pthread_mutex_lock(&h->node->rig->lock);
+    (void)f;
     h->opened++;
     fetch(h);
-    pthread_mutex_unlock(&h->node->rig->lock);
 }
+
+static void on_closed(void *ctx, struct file *f)
+{
+    struct hidraw *h = ctx;
+    h->reader = h->reader == f ? NULL : h->reader;
+    h->writer = h->writer == f ? NULL : h->writer;
+    if (--h->opened > 0)
+        return;
+    h->n = 0;
+    show(h);
+    if (h->fetching && !h->node->gone)
+        bus_cancel(h->node->dev, &h->urb);
+}
+
+static const struct file_ops ops = { on_opened, on_closed, on_ioctl, on_read, on_write };
 
 /* Waits that nobody gives up by himself. */
 void hidraw_tick(struct node *n)
@@ -384,8 +357,7 @@ static void find_endpoints(struct hidraw *h)
 int hidraw_attach(struct node *n, struct err *err)
 {
     struct hidraw *h = calloc(1, sizeof *h);
-    char name[64], link[256];
-    GError *e = NULL;
+    char name[64];
     if (!h)
         return err_set(err, ERR_NOMEM, "", "out of memory");
     n->hid = h;
@@ -396,22 +368,9 @@ int hidraw_attach(struct node *n, struct err *err)
     if (open_pty(h, name, sizeof name) < 0)
         return err_set(err, ERR_IO, "", "pty: %s", strerror(errno));
     snprintf(h->devnode, sizeof h->devnode, "/dev/hidraw%u", sysfs_hidraw(n->rig, n, err));
-    char *root = umockdev_testbed_get_root_dir(n->rig->bed);
-    snprintf(link, sizeof link, "%s%s", root, h->devnode);
-    g_free(root);
-    unlink(link);
-    if (symlink(name, link) < 0)
-        return err_set(err, ERR_IO, "", "%s: %s", link, strerror(errno));
-    h->handler = g_object_new(UMOCKDEV_TYPE_IOCTL_BASE, NULL);
-    g_signal_connect(h->handler, "handle-ioctl", G_CALLBACK(on_ioctl), h);
-    g_signal_connect(h->handler, "handle-read", G_CALLBACK(on_read), h);
-    g_signal_connect(h->handler, "handle-write", G_CALLBACK(on_write), h);
-    g_signal_connect(h->handler, "client-connected", G_CALLBACK(on_opened), h);
-    if (umockdev_testbed_attach_ioctl(n->rig->bed, h->devnode, h->handler, &e))
-        return 0;
-    int ret = err_set(err, ERR_IO, "", "%s: %s", h->devnode, e ? e->message : "not attached");
-    g_clear_error(&e);
-    return ret;
+    h->file = (struct file_node){ .path = h->devnode, .ops = &ops, .ctx = h };
+    files_add(&n->rig->files, &h->file);
+    return sysfs_link(n->rig, h->devnode, name, err);
 }
 
 void hidraw_gone(struct node *n)
@@ -420,7 +379,7 @@ void hidraw_gone(struct node *n)
     if (!h)
         return;
     if (h->reader)
-        complete(h->reader, -1, EIO);
+        file_answer(h->reader, -1, EIO);
     h->reader = NULL;
     close(h->slave);
     close(h->master);

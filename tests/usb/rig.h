@@ -1,5 +1,5 @@
-/* The launcher's parts: bus.c behind the kernel interfaces that umockdev imitates (usbfs.c, hidraw.c), described in a sysfs of
- * its own (sysfs.c). */
+/* The launcher's parts: bus.c behind imitations of the kernel's interfaces (usbfs.c, hidraw.c, through files.h), described in a sysfs
+ * that umockdev keeps (sysfs.c). */
 #ifndef TESTS_USB_RIG_H
 #define TESTS_USB_RIG_H
 
@@ -10,6 +10,7 @@
 #include <umockdev.h>
 
 #include "tests/usb/bus.h"
+#include "tests/usb/files.h"
 #include "tests/usb/rig_setup.h"
 #include "tests/usb/wiring.h"
 
@@ -17,18 +18,18 @@ enum { RIG_FIRST_ADDRESS = 2 };
 
 /* One plugging of a device: its nodes under /dev. Stays after unplugging, as programs may hold it open. */
 struct node {
-    struct node *next, *next_leaving;
+    struct node *next;
     struct rig *rig;
     struct bus_dev *dev;
     uint8_t address;
     bool gone;
     char devnode[40], syspath[160];
-    UMockdevIoctlBase *handler;
+    struct file_node file;
     int master, slave;          /* pty behind /dev/bus/usb/...: polls writable while something can be reaped */
     bool ready;
     struct fs_urb *done;        /* complete, in order of completion, waiting to be reaped */
     struct fs_urb *pending;
-    struct { UMockdevIoctlClient *owner; bool driver; } itf[BUS_INTERFACES];
+    struct { struct file *owner; bool driver; } itf[BUS_INTERFACES];
     struct hidraw *hid;
     char hid_name[32];          /* under /sys/bus/hid; "" without */
     unsigned hidraw_number;
@@ -41,14 +42,14 @@ struct rig {
     struct bus_dev dev[RIG_DEVS];
     struct wiring wiring[RIG_DEVS]; /* wiring[i] is dev[i]'s */
     struct node *nodes;
-    struct node *leaving;       /* gone, and their files not yet */
     uint8_t next_address;
     unsigned nhidraw;
     int wake[2];                /* a byte: the main loop's timers have changed */
-    uint64_t requests;          /* ioctls served: the client is not idle while this moves */
+    uint64_t sleeps_until_ns;   /* the main loop, at the latest */
+    struct files files;
 };
 
-/* usbfs.c: the node of a device that has come; the device is in sysfs already. */
+/* usbfs.c: the node of a device that has come. */
 int usbfs_attach(struct node *n, struct err *err);
 void usbfs_gone(struct node *n);
 void usbfs_update(struct node *n);          /* poll state after completions, or after virtual time went on */
@@ -64,6 +65,7 @@ void hidraw_gone(struct node *n);
 /* sysfs.c */
 int sysfs_root(struct rig *rig, struct err *err);              /* the root hub */
 int sysfs_add(struct rig *rig, struct node *n, struct err *err); /* fills devnode, syspath; without the uevent */
+int sysfs_link(struct rig *rig, const char *path, const char *target, struct err *err); /* a node under /dev becomes a link */
 void sysfs_tell(struct rig *rig, struct node *n, bool add);    /* uevents of device and interfaces */
 void sysfs_remove(struct rig *rig, struct node *n);
 unsigned sysfs_hidraw(struct rig *rig, struct node *n, struct err *err); /* adds hid and hidraw; number of the hidraw node */

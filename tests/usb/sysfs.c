@@ -1,4 +1,7 @@
 /* What the kernel would show of the devices under /sys, made in umockdev's test bed. */
+#include <errno.h>
+#include <setjmp.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -8,7 +11,7 @@
 #include "tests/usb/rig.h"
 
 #define ROOT "/devices/pci0000:00/0000:00:14.0/usb1"
-enum { TEXT = 16384, MAJOR_USB = 189, MAJOR_HIDRAW = 240 };
+enum { TEXT = 16384, TELL_TRIES = 5, MAJOR_USB = 189, MAJOR_HIDRAW = 240 };
 
 struct text {
     char s[TEXT];
@@ -160,9 +163,27 @@ int sysfs_add(struct rig *rig, struct node *n, struct err *err)
     return ret;
 }
 
+int sysfs_link(struct rig *rig, const char *path, const char *target, struct err *err)
+{
+    char link[256], *root = umockdev_testbed_get_root_dir(rig->bed);
+    snprintf(link, sizeof link, "%s%s", root, path);
+    g_free(root);
+    unlink(link);
+    return symlink(target, link) == 0 ? 0 : err_set(err, ERR_IO, "", "%s: %s", link, strerror(errno));
+}
+
+/* umockdev aborts if a program stops listening just as it is told; then the others are told again. */
+static sigjmp_buf aborted;
+static void on_abort(int sig) { (void)sig, siglongjmp(aborted, 1); }
+
 void sysfs_tell(struct rig *rig, struct node *n, bool on)
 {
-    umockdev_testbed_uevent(rig->bed, n->syspath, on ? "add" : "remove");
+    struct sigaction ours = { .sa_handler = on_abort }, old;
+    volatile int tries = 0;
+    sigaction(SIGABRT, &ours, &old);
+    if (sigsetjmp(aborted, 1) == 0 || ++tries < TELL_TRIES)
+        umockdev_testbed_uevent(rig->bed, n->syspath, on ? "add" : "remove");
+    sigaction(SIGABRT, &old, NULL);
 }
 
 static void unlink_in(struct rig *rig, const char *fmt, ...)

@@ -1,4 +1,5 @@
 /* The rig itself: real libusb on the loop model. Run inside usb_rig, whose model takes part in some cases by its options. */
+#include <fcntl.h>
 #include <libusb.h>
 #include <poll.h>
 #include <setjmp.h>
@@ -189,6 +190,41 @@ static void claim__driver_bound__detached_and_back(void **state)
     libusb_close(other);
 }
 
+/* As libusb 0.1 does. */
+static void node__read__is_the_descriptors(void **state)
+{
+    struct fixture *fx = *state;
+    libusb_device *dev = libusb_get_device(fx->h);
+    char path[64];
+    uint8_t all[256];
+    size_t n = 0;
+    snprintf(path, sizeof path, "/dev/bus/usb/%03u/%03u", libusb_get_bus_number(dev), libusb_get_device_address(dev));
+    int fd = open(path, O_RDONLY);
+    assert_true(fd >= 0);
+    for (ssize_t got = 1; got > 0; n += (size_t)got)
+        got = read(fd, all + n, n < 18 ? 7 : sizeof all - n);
+    close(fd);
+    assert_in_range(n, 18 + 9 + 9 + 2 * 7, sizeof all);
+    assert_int_equal(all[0], 18);
+    assert_int_equal(all[8] | all[9] << 8, VID);
+    assert_int_equal(all[19], LIBUSB_DT_CONFIG);
+    assert_int_equal(all[20] | all[21] << 8, n - 18);
+}
+
+/* Closing gives up what was claimed and asked for before it returns, as the kernel's does. */
+static void node__closed__is_free_at_once(void **state)
+{
+    struct fixture *fx = *state;
+    libusb_device *dev = libusb_ref_device(libusb_get_device(fx->h));
+    libusb_set_auto_detach_kernel_driver(fx->h, 0); /* it stays detached */
+    for (int i = 0; i < 100; i++) {
+        libusb_close(fx->h); /* without releasing the interface */
+        assert_int_equal(libusb_open(dev, &fx->h), 0);
+        assert_int_equal(libusb_claim_interface(fx->h, 0), 0);
+    }
+    libusb_unref_device(dev);
+}
+
 /* ---- several in flight ---- */
 
 struct flight {
@@ -365,6 +401,8 @@ int main(int argc, char **argv)
         cmocka_unit_test_setup_teardown(bulk__device_answers_by_itself_later__read_ends, open_it, close_it),
         cmocka_unit_test_setup_teardown(claim__twice__second_is_busy, open_it, close_it),
         cmocka_unit_test_setup_teardown(claim__driver_bound__detached_and_back, open_it, close_it),
+        cmocka_unit_test_setup_teardown(node__read__is_the_descriptors, open_it, close_it),
+        cmocka_unit_test_setup_teardown(node__closed__is_free_at_once, open_it, close_it),
         cmocka_unit_test_setup_teardown(async__in_flight_together__complete_in_order_and_cancel, open_it, close_it),
         cmocka_unit_test_setup_teardown(unplug__read_pending__gone_at_once_and_back_when_plugged, open_it, close_it),
         cmocka_unit_test_setup_teardown(fault__armed__strikes_that_transfer_and_no_other, open_it, close_it),

@@ -1,5 +1,5 @@
-/* usb_rig - runs a program with USB devices that are models (tests/usb/model.h), served to the unmodified libusb, libftdi1 and hidapi by
- * umockdev. HACKING.md says how tests use it; `usb_rig --help` what it takes. */
+/* usb_rig - runs a program with USB devices that are models (tests/usb/model.h), served to the unmodified libusb, libftdi1 and hidapi:
+ * /sys and uevents by umockdev, nodes under /dev by files.h. HACKING.md says how tests use it; `usb_rig --help` what it takes. */
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "probe/base/util.h"
+#include "tests/usb/files_wire.h"
 #include "tests/usb/rig.h"
 #include "tests/usb/rig_setup.h"
 
@@ -62,37 +63,21 @@ static void wake(struct bus *b)
 {
     struct rig *rig = b->host;
     char c = 0;
-    if (write(rig->wake[1], &c, 1) < 0)
+    uint64_t due = b->virtual_time ? 0 : bus_due_ns(b);
+    if (due != UINT64_MAX && bus_host_ns() + due < rig->sleeps_until_ns && write(rig->wake[1], &c, 1) < 0)
         return; /* full: awake already */
 }
 
-/* Its files go away later, by the main thread: this may be umockdev's, which would wait for itself (below). */
 static void gone(struct bus_dev *d)
 {
     struct node *n = d->host;
     n->gone = true;
     hidraw_gone(n);
     usbfs_gone(n);
-    n->next_leaving = n->rig->leaving;
-    n->rig->leaving = n;
     d->host = NULL;
+    sysfs_tell(n->rig, n, false);
+    sysfs_remove(n->rig, n);
     wake(d->bus);
-}
-
-/* Without the lock: every file that is touched is a connection that umockdev's thread has to take, and that may wait for the lock. */
-static void see_off(struct rig *rig)
-{
-    for (;;) {
-        pthread_mutex_lock(&rig->lock);
-        struct node *n = rig->leaving;
-        if (n)
-            rig->leaving = n->next_leaving;
-        pthread_mutex_unlock(&rig->lock);
-        if (!n)
-            return;
-        sysfs_tell(rig, n, false);
-        sysfs_remove(rig, n);
-    }
 }
 
 static int came(struct bus_dev *d, struct err *err)
@@ -107,14 +92,11 @@ static int came(struct bus_dev *d, struct err *err)
     n->next = rig->nodes;
     rig->nodes = n;
     d->host = n;
-    pthread_mutex_unlock(&rig->lock); /* nobody asks for n yet */
-    see_off(rig);
     int ret = sysfs_add(rig, n, err);
     if (ret == 0)
         ret = usbfs_attach(n, err);
     if (ret == 0 && d->model->id.hid_report)
         ret = hidraw_attach(n, err);
-    pthread_mutex_lock(&rig->lock);
     if (ret == 0)
         sysfs_tell(rig, n, true);
     return ret;
@@ -134,7 +116,6 @@ static void serve(struct launch *l)
         pthread_mutex_lock(&l->rig.lock);
         int ret = rig_command(&l->rig.bus, l->rig.wiring, line, answer, sizeof answer, &err);
         pthread_mutex_unlock(&l->rig.lock);
-        see_off(&l->rig);
         int m = ret < 0 ? snprintf(out, sizeof out, "error: %s\n", err.what) : snprintf(out, sizeof out, "ok%s\n", answer);
         if (write(fd, out, (size_t)m) < 0)
             perror("usb_rig: control");
@@ -241,12 +222,11 @@ static void virtual_loop(struct launch *l)
     bool waiting = true;
     while (waiting && !l->over) {
         pthread_mutex_unlock(&l->rig.lock);
-        see_off(&l->rig);
         usleep(IDLE_POLL_US);
         bool sleeps = client_sleeps(l->child);
         pthread_mutex_lock(&l->rig.lock);
-        idle = sleeps && seen == l->rig.requests ? idle + 1 : 0;
-        seen = l->rig.requests;
+        idle = sleeps && seen == l->rig.files.calls ? idle + 1 : 0;
+        seen = l->rig.files.calls;
         waiting = idle == 0 || time_goes_on(&l->rig, idle > IDLE_DUE_POLLS) || idle <= IDLE_DUE_POLLS;
         int status;
         if (idle > IDLE_DUE_POLLS && waitpid(l->child, &status, WNOHANG | WNOWAIT) != 0)
@@ -281,12 +261,12 @@ static int timeout_ms(struct rig *rig)
     bool hid = rig->nhidraw > 0, to_reap = false;
     for (struct node *n = rig->nodes; n && rig->bus.virtual_time; n = n->next)
         to_reap = to_reap || n->done || hidraw_next_ns(n) != UINT64_MAX;
-    pthread_mutex_unlock(&rig->lock);
+    int ms = due != UINT64_MAX ? (int)MIN((due + 999999) / 1000000, TICK_MS) : hid ? TICK_MS : -1;
     if (to_reap) /* reaping wakes nobody, but what is behind it may then be the next to come */
-        return 1;
-    if (due == UINT64_MAX)
-        return hid ? TICK_MS : -1;
-    return (int)MIN((due + 999999) / 1000000, TICK_MS);
+        ms = 1;
+    rig->sleeps_until_ns = ms < 0 ? UINT64_MAX : bus_host_ns() + (uint64_t)ms * 1000000;
+    pthread_mutex_unlock(&rig->lock);
+    return ms;
 }
 
 static void loop(struct launch *l)
@@ -299,7 +279,6 @@ static void loop(struct launch *l)
         poll(fds, ARRAY_LEN(fds), wait);
         if (fds[1].revents && read(rig->wake[0], drop, sizeof drop) < 0)
             return;
-        see_off(rig);
         if (fds[0].revents)
             on_signal(l);
         if (fds[2].revents)
@@ -398,15 +377,18 @@ static int parse(struct launch *l, char **argv)
     return 0;
 }
 
-/* umockdev sends uevents only from a process that its library is loaded into, and clients need it, too. Sanitized ones would
- * refuse a library in front of theirs. */
+/* umockdev sends uevents only from a process that its library is loaded into, and clients need it, too; and ours in front of it (files.h),
+ * which stands beside this program. Sanitized ones would refuse a library in front of theirs. */
 static void need_preload(char **argv)
 {
     const char *have = getenv("LD_PRELOAD"), *asan = getenv("ASAN_OPTIONS");
-    char text[512];
-    if (have && strstr(have, "libumockdev-preload"))
+    char here[400] = "", text[1024];
+    if (have && strstr(have, FILES_LIBRARY))
         return;
-    snprintf(text, sizeof text, "%s%s%s", "libumockdev-preload.so.0", have ? ":" : "", have ? have : "");
+    ssize_t n = readlink("/proc/self/exe", here, sizeof here - 1);
+    here[MAX(n, 0)] = 0;
+    snprintf(text, sizeof text, "%.*s/" FILES_LIBRARY ":libumockdev-preload.so.0%s%s", (int)(strrchr(here, '/') - here), here,
+             have ? ":" : "", have ? have : "");
     setenv("LD_PRELOAD", text, 1);
     snprintf(text, sizeof text, "%s%sverify_asan_link_order=0", asan ? asan : "", asan ? ":" : "");
     setenv("ASAN_OPTIONS", text, 1);
@@ -417,7 +399,6 @@ static void need_preload(char **argv)
 
 static int spawn(struct launch *l, const sigset_t *old)
 {
-    prctl(PR_SET_TIMERSLACK, 1); /* umockdev sleeps 0 us in each ioctl, which the default slack makes 50 us */
     l->child = fork();
     if (l->child < 0)
         return perror("usb_rig: fork"), -1;
@@ -427,6 +408,7 @@ static int spawn(struct launch *l, const sigset_t *old)
     sigprocmask(SIG_SETMASK, old, NULL);
     if (l->control)
         setenv("USB_RIG_CONTROL", l->control, 1);
+    setenv(FILES_SOCKET, l->rig.files.path, 1);
     execvp(l->command[0], l->command);
     fprintf(stderr, "usb_rig: %s: %s\n", l->command[0], strerror(errno));
     _exit(127);
@@ -436,7 +418,11 @@ static int plug_all(struct launch *l)
 {
     struct err err = { .code = ERR_OK };
     struct rig *rig = &l->rig;
-    int ret = sysfs_root(rig, &err);
+    char *root = umockdev_testbed_get_root_dir(rig->bed);
+    int ret = files_start(&rig->files, root, &rig->lock, &err);
+    g_free(root);
+    if (ret == 0)
+        ret = sysfs_root(rig, &err);
     for (unsigned i = 0; i < rig->bus.ndevs && ret == 0; i++)
         ret = bus_plug(&rig->dev[i], &err);
     return ret < 0 ? fail(&err) : 0;
@@ -474,7 +460,8 @@ static int run(struct launch *l)
     pthread_mutex_unlock(&rig->lock);
     if (rig->bus.notes)
         fclose(rig->bus.notes);
-    g_object_unref(rig->bed); /* ends its thread, and takes its folder away */
+    files_stop(&rig->files);
+    g_object_unref(rig->bed); /* takes its folder away */
     if (l->control)
         unlink(l->control);
     return l->exit_status;

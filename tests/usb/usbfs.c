@@ -1,8 +1,7 @@
 /* /dev/bus/usb/BBB/DDD as Linux has it (linux/usbdevice_fs.h), answered from bus.c.
  *
- * umockdev forwards a program's ioctls. It does not imitate poll(): a node of its own is always writable, and a program that
- * waits for a transfer would spin. So the node is a symbolic link to a pty of ours whose output is stopped and started:
- * writable only while a transfer can be reaped, and hung up when the device is gone. */
+ * files.h brings a program's ioctls. A program that waits for a transfer polls the node, so that is a symbolic link to a pty of ours whose
+ * output is stopped and started: writable only while a transfer can be reaped, and hung up when the device is gone. */
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/ioctl.h>
@@ -22,17 +21,13 @@ struct fs_urb {
     struct urb u;
     struct fs_urb *next;
     struct node *node;
-    UMockdevIoctlClient *client;
-    UMockdevIoctlData *data, *buffer;
-    gulong address; /* of the client's struct: what it names when it discards */
+    struct file *file;
+    uint64_t address; /* of the program's struct: what it names when it discards */
+    uint64_t buffer;  /* the program's */
 };
 
 static void free_urb(struct fs_urb *f)
 {
-    if (f->data)
-        umockdev_ioctl_data_unref(f->data);
-    if (f->buffer)
-        umockdev_ioctl_data_unref(f->buffer);
     free(f->u.buf);
     free(f);
 }
@@ -60,12 +55,6 @@ uint64_t usbfs_next_ns(const struct node *n)
 
 /* ---- transfers ---- */
 
-/* The client's struct of size bytes behind the argument; NULL of a client that was killed meanwhile. */
-static UMockdevIoctlData *argument(UMockdevIoctlClient *client, size_t size)
-{
-    return umockdev_ioctl_data_resolve(umockdev_ioctl_client_get_arg(client), 0, size, NULL);
-}
-
 static void drop_pending(struct fs_urb *f)
 {
     struct fs_urb **at = &f->node->pending;
@@ -79,7 +68,7 @@ static void complete(struct urb *u)
 {
     struct fs_urb *f = CONTAINER_OF(u, struct fs_urb, u), **at = &f->node->done;
     drop_pending(f);
-    if (!f->client) { /* its file was closed meanwhile */
+    if (!f->file) { /* closed meanwhile */
         free_urb(f);
         return;
     }
@@ -99,38 +88,35 @@ static int interface_index(const struct node *n, unsigned number)
 }
 
 /* As the kernel: a driver or another program on the interface is in the way; else it is claimed silently. */
-static int claim(struct node *n, UMockdevIoctlClient *client, unsigned number)
+static int claim(struct node *n, struct file *file, unsigned number)
 {
     int i = interface_index(n, number);
     if (i < 0)
         return ENOENT;
-    if (n->itf[i].driver || (n->itf[i].owner && n->itf[i].owner != client))
+    if (n->itf[i].driver || (n->itf[i].owner && n->itf[i].owner != file))
         return EBUSY;
-    n->itf[i].owner = client;
+    n->itf[i].owner = file;
     return 0;
 }
 
-static int urb_setup(struct node *n, struct fs_urb *f, struct usbdevfs_urb *raw)
+static int urb_setup(struct node *n, struct fs_urb *f, const struct usbdevfs_urb *raw)
 {
     struct bus_ep *ep = bus_endpoint(n->dev, raw->type == USBDEVFS_URB_TYPE_CONTROL ? 0 : raw->endpoint);
     if (!ep)
         return ENOENT;
     if (raw->buffer_length < 0 || raw->buffer_length > BUS_MAX_TRANSFER)
         return EINVAL;
-    int ret = ep->address ? claim(n, f->client, ep->interface) : 0;
+    int ret = ep->address ? claim(n, f->file, ep->interface) : 0;
     if (ret)
         return ret;
     f->u.ep = ep->address;
     f->u.len = (size_t)raw->buffer_length;
     f->u.buf = calloc(1, f->u.len + 8);
+    f->buffer = (uintptr_t)raw->buffer;
     if (!f->u.buf)
         return ENOMEM;
-    if (f->u.len > 0)
-        f->buffer = umockdev_ioctl_data_resolve(f->data, offsetof(struct usbdevfs_urb, buffer), f->u.len, NULL);
-    if (f->u.len > 0 && !f->buffer)
+    if (f->u.len > 0 && file_get(f->file, f->buffer, f->u.buf, f->u.len))
         return EFAULT;
-    if (f->buffer)
-        memcpy(f->u.buf, f->buffer->data, f->u.len);
     if (ep->address == 0 && (f->u.len < 8 || f->u.len < 8u + le16(f->u.buf + 6)))
         return EINVAL;
     return 0;
@@ -146,21 +132,19 @@ static void note_ahead(struct node *n)
     n->dev->most_ahead = MAX(n->dev->most_ahead, count);
 }
 
-static int submit(struct node *n, UMockdevIoctlClient *client)
+static int submit(struct node *n, struct file *file, uint64_t arg)
 {
     struct fs_urb *f = calloc(1, sizeof *f);
-    UMockdevIoctlData *arg = umockdev_ioctl_client_get_arg(client);
+    struct usbdevfs_urb raw;
     if (!f)
         return ENOMEM;
     f->node = n;
-    f->client = client;
+    f->file = file;
     f->u.complete = complete;
-    memcpy(&f->address, arg->data, sizeof f->address);
-    f->data = umockdev_ioctl_data_resolve(arg, 0, sizeof(struct usbdevfs_urb), NULL);
-    struct usbdevfs_urb raw;
-    if (f->data)
-        memcpy(&raw, f->data->data, sizeof raw);
-    int ret = f->data ? urb_setup(n, f, &raw) : EFAULT;
+    f->address = arg;
+    int ret = file_get(file, arg, &raw, sizeof raw);
+    if (ret == 0)
+        ret = urb_setup(n, f, &raw);
     if (ret) {
         free_urb(f);
         return ret;
@@ -172,87 +156,68 @@ static int submit(struct node *n, UMockdevIoctlClient *client)
     return 0;
 }
 
-static int discard(struct node *n, UMockdevIoctlClient *client)
+static int discard(struct node *n, struct file *file, uint64_t address)
 {
-    gulong address;
-    memcpy(&address, umockdev_ioctl_client_get_arg(client)->data, sizeof address);
     for (struct fs_urb *f = n->pending; f; f = f->next)
-        if (f->client == client && f->address == address) {
+        if (f->file == file && f->address == address) {
             bus_cancel(n->dev, &f->u);
             return 0;
         }
     return EINVAL;
 }
 
-static void write_back(struct fs_urb *f)
+static int write_back(struct fs_urb *f)
 {
-    int32_t status = f->u.status, actual = (int32_t)f->u.done;
     size_t skip = f->u.ep == 0 ? 8 : 0;
     bool in = f->u.ep == 0 ? f->u.buf[0] & 0x80 : f->u.ep & 0x80;
-    umockdev_ioctl_data_update(f->data, offsetof(struct usbdevfs_urb, status), (guint8 *)&status, sizeof status);
-    umockdev_ioctl_data_update(f->data, offsetof(struct usbdevfs_urb, actual_length), (guint8 *)&actual, sizeof actual);
-    if (in && f->buffer && f->u.done > 0)
-        umockdev_ioctl_data_update(f->buffer, skip, f->u.buf + skip, (gint)f->u.done);
+    struct usbdevfs_urb raw;
+    if (file_get(f->file, f->address, &raw, sizeof raw))
+        return EFAULT;
+    raw.status = f->u.status;
+    raw.actual_length = (int)f->u.done;
+    if (in && f->u.done > 0 && file_put(f->file, f->buffer + skip, f->u.buf + skip, f->u.done))
+        return EFAULT;
+    return file_put(f->file, f->address, &raw, sizeof raw);
 }
 
-static int reap(struct node *n, UMockdevIoctlClient *client)
+static int reap(struct node *n, struct file *file, uint64_t to)
 {
     struct fs_urb **at = &n->done;
-    while (*at && (*at)->client != client)
+    while (*at && (*at)->file != file)
         at = &(*at)->next;
     if (!*at || !can_reap(n))
         return n->gone ? ENODEV : EAGAIN;
     struct fs_urb *f = *at;
-    UMockdevIoctlData *where = argument(client, sizeof(void *));
-    if (!where)
-        return EFAULT;
+    void *address = (void *)(uintptr_t)f->address;
     *at = f->next;
     n->rig->bus.now_ns = MAX(n->rig->bus.now_ns, f->u.at_ns);
-    write_back(f);
-    umockdev_ioctl_data_set_ptr(where, 0, f->data);
-    umockdev_ioctl_data_unref(where);
+    int ret = write_back(f);
+    if (ret == 0)
+        ret = file_put(file, to, &address, sizeof address);
     free_urb(f);
     usbfs_update(n);
-    return 0;
+    return ret;
 }
 
 /* ---- the other requests ---- */
 
-static unsigned number_argument(UMockdevIoctlClient *client)
-{
-    UMockdevIoctlData *d = argument(client, 4);
-    unsigned v = d ? le32(d->data) : 0;
-    if (d)
-        umockdev_ioctl_data_unref(d);
-    return v;
-}
-
-static int capabilities(UMockdevIoctlClient *client)
+static int capabilities(const struct file *file, uint64_t arg)
 {
     uint32_t caps = USBDEVFS_CAP_ZERO_PACKET | USBDEVFS_CAP_NO_PACKET_SIZE_LIM | USBDEVFS_CAP_REAP_AFTER_DISCONNECT;
-    UMockdevIoctlData *d = argument(client, sizeof caps);
-    if (!d)
-        return EFAULT;
-    umockdev_ioctl_data_update(d, 0, (guint8 *)&caps, sizeof caps);
-    umockdev_ioctl_data_unref(d);
-    return 0;
+    return file_put(file, arg, &caps, sizeof caps);
 }
 
-static int get_driver(struct node *n, UMockdevIoctlClient *client)
+static int get_driver(struct node *n, const struct file *file, uint64_t arg)
 {
-    UMockdevIoctlData *d = argument(client, sizeof(struct usbdevfs_getdriver));
-    if (!d)
+    struct usbdevfs_getdriver d;
+    if (file_get(file, arg, &d, sizeof d))
         return EFAULT;
-    int i = interface_index(n, le32(d->data)), ret = 0;
-    char name[32] = "usbfs";
-    if (i >= 0 && n->itf[i].driver)
-        snprintf(name, sizeof name, "%s", n->dev->itf[i].cls == 3 && !n->dev->kernel_driver[0] ? "usbhid" : n->dev->kernel_driver);
+    int i = interface_index(n, d.interface);
     if (i < 0 || (!n->itf[i].driver && !n->itf[i].owner))
-        ret = ENODATA;
-    else
-        umockdev_ioctl_data_update(d, offsetof(struct usbdevfs_getdriver, driver), (guint8 *)name, sizeof name);
-    umockdev_ioctl_data_unref(d);
-    return ret;
+        return ENODATA;
+    const char *bound = n->dev->itf[i].cls == 3 && !n->dev->kernel_driver[0] ? "usbhid" : n->dev->kernel_driver;
+    snprintf(d.driver, sizeof d.driver, "%s", n->itf[i].driver ? bound : "usbfs");
+    return file_put(file, arg, &d, sizeof d);
 }
 
 static bool has_driver(const struct node *n, int i)
@@ -273,14 +238,11 @@ static int bind_driver(struct node *n, unsigned number, bool on)
     return 0;
 }
 
-static int driver_ioctl(struct node *n, UMockdevIoctlClient *client)
+static int driver_ioctl(struct node *n, const struct file *file, uint64_t arg)
 {
-    UMockdevIoctlData *d = argument(client, sizeof(struct usbdevfs_ioctl));
     struct usbdevfs_ioctl c;
-    if (!d)
+    if (file_get(file, arg, &c, sizeof c))
         return EFAULT;
-    memcpy(&c, d->data, sizeof c);
-    umockdev_ioctl_data_unref(d);
     if ((unsigned)c.ioctl_code == (unsigned)USBDEVFS_DISCONNECT)
         return bind_driver(n, (unsigned)c.ifno, false);
     if ((unsigned)c.ioctl_code == (unsigned)USBDEVFS_CONNECT)
@@ -288,129 +250,127 @@ static int driver_ioctl(struct node *n, UMockdevIoctlClient *client)
     return ENOTTY;
 }
 
-static int disconnect_claim(struct node *n, UMockdevIoctlClient *client)
+static int release(struct node *n, const struct file *file, unsigned number)
 {
-    unsigned number = number_argument(client);
-    bind_driver(n, number, false);
-    return claim(n, client, number);
-}
-
-static int release(struct node *n, UMockdevIoctlClient *client)
-{
-    int i = interface_index(n, number_argument(client));
-    if (i < 0 || n->itf[i].owner != client)
+    int i = interface_index(n, number);
+    if (i < 0 || n->itf[i].owner != file)
         return EINVAL;
     n->itf[i].owner = NULL;
     return 0;
 }
 
+/* Of requests whose argument is a number, or begins with one. */
+static int numbered(struct node *n, struct file *file, unsigned long code, uint64_t arg)
+{
+    unsigned number;
+    if (file_get(file, arg, &number, sizeof number))
+        return EFAULT;
+    switch (code) {
+    case USBDEVFS_CLAIMINTERFACE: return claim(n, file, number);
+    case USBDEVFS_RELEASEINTERFACE: return release(n, file, number);
+    case USBDEVFS_DISCONNECT_CLAIM: bind_driver(n, number, false); return claim(n, file, number);
+    default: bus_clear_halt(n->dev, (uint8_t)number); return 0;
+    }
+}
+
 /* A control request waited for inside the ioctl (libusb 0.1). */
 static void sync_done(struct urb *u) { u->complete = NULL; }
 
-static int sync_control(struct node *n, UMockdevIoctlClient *client, int *result)
+static int sync_control(struct node *n, const struct file *file, uint64_t arg, int *result)
 {
-    UMockdevIoctlData *d = argument(client, sizeof(struct usbdevfs_ctrltransfer)), *data = NULL;
     struct usbdevfs_ctrltransfer c;
-    uint8_t buf[8 + 65536];
-    if (!d)
+    uint8_t buf[8 + 65536] = { 0 };
+    if (file_get(file, arg, &c, sizeof c))
         return EFAULT;
-    memcpy(&c, d->data, sizeof c);
+    bool in = c.bRequestType & 0x80;
     struct urb u = { .ep = 0, .buf = buf, .len = 8u + c.wLength, .complete = sync_done };
-    memset(buf, 0, sizeof buf);
-    memcpy(buf, d->data, 8);
-    if (c.wLength)
-        data = umockdev_ioctl_data_resolve(d, offsetof(struct usbdevfs_ctrltransfer, data), c.wLength, NULL);
-    if (data && !(buf[0] & 0x80))
-        memcpy(buf + 8, data->data, c.wLength);
+    memcpy(buf, &c, 8);
+    if (!in && c.wLength && file_get(file, (uintptr_t)c.data, buf + 8, c.wLength))
+        return EFAULT;
     bus_submit(n->dev, &u);
     if (u.complete) { /* no answer: the timeout is over at once */
         bus_cancel(n->dev, &u);
         u.status = -ETIMEDOUT;
     }
-    if (data && (buf[0] & 0x80) && u.done)
-        umockdev_ioctl_data_update(data, 0, buf + 8, (gint)u.done);
-    if (data)
-        umockdev_ioctl_data_unref(data);
-    umockdev_ioctl_data_unref(d);
+    if (in && u.done && file_put(file, (uintptr_t)c.data, buf + 8, u.done))
+        return EFAULT;
     *result = (int)u.done;
     return -u.status;
 }
 
-static int request(struct node *n, UMockdevIoctlClient *client, int *result)
+static int request(struct node *n, struct file *file, unsigned long code, uint64_t arg, int *result)
 {
-    gulong code = umockdev_ioctl_client_get_request(client);
     if (code == USBDEVFS_REAPURBNDELAY || code == USBDEVFS_REAPURB)
-        return reap(n, client);
+        return reap(n, file, arg);
     if (n->gone)
         return ENODEV;
     switch (code) {
-    case USBDEVFS_SUBMITURB: return submit(n, client);
-    case USBDEVFS_DISCARDURB: return discard(n, client);
-    case USBDEVFS_CONTROL: return sync_control(n, client, result);
-    case USBDEVFS_GET_CAPABILITIES: return capabilities(client);
-    case USBDEVFS_CLAIMINTERFACE: return claim(n, client, number_argument(client));
-    case USBDEVFS_RELEASEINTERFACE: return release(n, client);
-    case USBDEVFS_DISCONNECT_CLAIM: return disconnect_claim(n, client);
-    case USBDEVFS_GETDRIVER: return get_driver(n, client);
-    case USBDEVFS_IOCTL: return driver_ioctl(n, client);
+    case USBDEVFS_SUBMITURB: return submit(n, file, arg);
+    case USBDEVFS_DISCARDURB: return discard(n, file, arg);
+    case USBDEVFS_CONTROL: return sync_control(n, file, arg, result);
+    case USBDEVFS_GET_CAPABILITIES: return capabilities(file, arg);
+    case USBDEVFS_GETDRIVER: return get_driver(n, file, arg);
+    case USBDEVFS_IOCTL: return driver_ioctl(n, file, arg);
     case USBDEVFS_SETINTERFACE:
     case USBDEVFS_SETCONFIGURATION: return 0;
-    case USBDEVFS_CLEAR_HALT:
-    case USBDEVFS_RESETEP: bus_clear_halt(n->dev, (uint8_t)number_argument(client)); return 0;
     case USBDEVFS_RESET: bus_reset(n->dev); return 0;
+    case USBDEVFS_CLAIMINTERFACE:
+    case USBDEVFS_RELEASEINTERFACE:
+    case USBDEVFS_DISCONNECT_CLAIM:
+    case USBDEVFS_CLEAR_HALT:
+    case USBDEVFS_RESETEP: return numbered(n, file, code, arg);
     default: return ENOTTY;
     }
 }
 
-static gboolean on_ioctl(UMockdevIoctlBase *handler, UMockdevIoctlClient *client, gpointer ctx)
+static void on_ioctl(void *ctx, struct file *file, unsigned long code, uint64_t arg)
 {
-    struct node *n = ctx;
-    int result = 0;
-    (void)handler;
-    pthread_mutex_lock(&n->rig->lock);
-    int e = request(n, client, &result);
-    n->rig->requests++;
-    umockdev_ioctl_client_complete(client, e ? -1 : result, e);
-    pthread_mutex_unlock(&n->rig->lock);
-    return TRUE;
+    int result = 0, e = request(ctx, file, code, arg, &result);
+    file_answer(file, result, e);
 }
 
-/* Reading the node gives the descriptors (libusb 0.1 does). The position is the client's. */
-static gboolean on_read(UMockdevIoctlBase *handler, UMockdevIoctlClient *client, gpointer ctx)
+/* Reading the node gives the descriptors (libusb 0.1 does). */
+static void on_read(void *ctx, struct file *file, uint64_t to, size_t len)
 {
-    struct node *n = ctx;
-    (void)handler;
-    pthread_mutex_lock(&n->rig->lock);
-    UMockdevIoctlData *arg = umockdev_ioctl_client_get_arg(client);
-    size_t at = GPOINTER_TO_SIZE(g_object_get_data(G_OBJECT(client), "at")), got = 0;
-    if (!n->gone) {
-        const struct usb_model_identity *id = &n->dev->model->id;
-        for (; got < (size_t)arg->data_len && at < 18 + id->config_len; got++, at++) {
-            guint8 b = at < 18 ? id->device[at] : id->config[at - 18];
-            umockdev_ioctl_data_update(arg, got, &b, 1);
-        }
+    const struct node *n = ctx;
+    const struct usb_model_identity *id = &n->dev->model->id;
+    uint8_t all[18 + 1024];
+    if (n->gone || id->config_len > sizeof all - 18) {
+        file_answer(file, -1, ENODEV);
+        return;
     }
-    g_object_set_data(G_OBJECT(client), "at", GSIZE_TO_POINTER(at));
-    umockdev_ioctl_client_complete(client, n->gone ? -1 : (long)got, n->gone ? ENODEV : 0);
-    pthread_mutex_unlock(&n->rig->lock);
-    return TRUE;
+    memcpy(all, id->device, 18);
+    memcpy(all + 18, id->config, id->config_len);
+    len = MIN(len, 18 + id->config_len - file->at);
+    int e = file_put(file, to, all + file->at, len);
+    file->at += e ? 0 : len;
+    file_answer(file, (long)len, e);
+}
+
+static void on_write(void *ctx, struct file *file, uint64_t from, size_t len)
+{
+    (void)ctx, (void)from, (void)len;
+    file_answer(file, -1, EINVAL);
 }
 
 /* ---- open and close ---- */
 
-static void forget_client(struct node *n, UMockdevIoctlClient *client)
+static void on_opened(void *ctx, struct file *file) { (void)ctx, (void)file; }
+
+static void on_closed(void *ctx, struct file *file)
 {
+    struct node *n = ctx;
     struct fs_urb *next;
     for (struct fs_urb *f = n->pending; f; f = next) {
         next = f->next;
-        if (f->client == client) {
-            f->client = NULL;
+        if (f->file == file) {
+            f->file = NULL;
             bus_cancel(n->dev, &f->u);
         }
     }
     for (struct fs_urb **at = &n->done; *at;) {
         struct fs_urb *f = *at;
-        if (f->client != client) {
+        if (f->file != file) {
             at = &f->next;
             continue;
         }
@@ -418,25 +378,12 @@ static void forget_client(struct node *n, UMockdevIoctlClient *client)
         free_urb(f);
     }
     for (unsigned i = 0; i < BUS_INTERFACES; i++)
-        if (n->itf[i].owner == client)
+        if (n->itf[i].owner == file)
             n->itf[i].owner = NULL;
     usbfs_update(n);
 }
 
-/* umockdev 0.17.16 tells of no closing: the client object ends with its connection. */
-static void on_closed(gpointer ctx, GObject *client)
-{
-    struct node *n = ctx;
-    pthread_mutex_lock(&n->rig->lock);
-    forget_client(n, (UMockdevIoctlClient *)client);
-    pthread_mutex_unlock(&n->rig->lock);
-}
-
-static void on_opened(UMockdevIoctlBase *handler, UMockdevIoctlClient *client, gpointer ctx)
-{
-    (void)handler;
-    g_object_weak_ref(G_OBJECT(client), on_closed, ctx);
-}
+static const struct file_ops ops = { on_opened, on_closed, on_ioctl, on_read, on_write };
 
 static int open_pty(struct node *n, char *name, size_t cap)
 {
@@ -454,31 +401,17 @@ static int open_pty(struct node *n, char *name, size_t cap)
 
 int usbfs_attach(struct node *n, struct err *err)
 {
-    char name[64], link[256];
-    GError *e = NULL;
+    char name[64];
     n->master = n->slave = -1;
     if (open_pty(n, name, sizeof name) < 0)
         return err_set(err, ERR_IO, "", "pty: %s", strerror(errno));
-    char *root = umockdev_testbed_get_root_dir(n->rig->bed);
-    snprintf(link, sizeof link, "%s%s", root, n->devnode);
-    g_free(root);
-    unlink(link);
-    if (symlink(name, link) < 0)
-        return err_set(err, ERR_IO, "", "%s: %s", link, strerror(errno));
     for (unsigned i = 0; i < n->dev->nitfs; i++)
         n->itf[i].driver = has_driver(n, (int)i);
-    n->handler = g_object_new(UMOCKDEV_TYPE_IOCTL_BASE, NULL);
-    g_signal_connect(n->handler, "handle-ioctl", G_CALLBACK(on_ioctl), n);
-    g_signal_connect(n->handler, "handle-read", G_CALLBACK(on_read), n);
-    g_signal_connect(n->handler, "client-connected", G_CALLBACK(on_opened), n);
-    if (umockdev_testbed_attach_ioctl(n->rig->bed, n->devnode, n->handler, &e))
-        return 0;
-    int ret = err_set(err, ERR_IO, "", "%s: %s", n->devnode, e ? e->message : "not attached");
-    g_clear_error(&e);
-    return ret;
+    n->file = (struct file_node){ .path = n->devnode, .ops = &ops, .ctx = n };
+    files_add(&n->rig->files, &n->file);
+    return sysfs_link(n->rig, n->devnode, name, err);
 }
 
-/* umockdev goes on asking us: a request that is on its way when it is told to stop would never be answered. It gets ENODEV. */
 void usbfs_gone(struct node *n)
 {
     usbfs_update(n);
