@@ -7,6 +7,7 @@
 #include "probe/base/util.h"
 #include "probe/probe.h"
 #include "targets/sh4/rsp/rsp.h"
+#include "tests/fuzz/session.h"
 
 struct babble {
     struct probe probe;
@@ -80,36 +81,7 @@ static int flush(struct probe *p, struct err *err)
 
 static uint64_t now_ns(struct probe *p) { return self(p)->ns; }
 
-static void stats(struct probe *p, uint64_t *sent, uint64_t *received, uint64_t *transfers)
-{
-    uint64_t *const out[] = { sent, received, transfers };
-    for (size_t i = 0; i < ARRAY_LEN(out); i++)
-        if (out[i])
-            *out[i] = self(p)->ns;
-}
-
-static void session(struct target *t)
-{
-    uint8_t buf[64] = { 0 }, reg[8] = { 0 };
-    struct target_stop stop;
-    uint64_t pc;
-    if (t->ops->attach(t, NULL) < 0)
-        return;
-    t->ops->halt(t, NULL);
-    t->ops->poll(t, 10000000, &stop, NULL);
-    t->ops->read_reg(t, 0, reg, NULL);
-    t->ops->write_reg(t, t->ops->pc_reg, reg, NULL);
-    t->ops->read_mem(t, 0x8C010001, 0, buf, sizeof buf, NULL);
-    t->ops->write_mem(t, 0x8C010002, 0, buf, 7, NULL);
-    t->ops->insert_bp(t, BP_SOFT, 0x8C010000, t->ops->bp_size, NULL);
-    t->ops->resume(t, &(struct resume){ .kind = RESUME_STEP }, NULL);
-    t->ops->poll(t, 10000000, &stop, NULL);
-    t->ops->resume(t, &(struct resume){ .kind = RESUME_CONTINUE }, NULL);
-    if (t->ops->sample_pc)
-        t->ops->sample_pc(t, &pc, NULL);
-    t->ops->poll(t, 10000000, &stop, NULL);
-    t->ops->detach(t, NULL);
-}
+static void stats(struct probe *p, uint64_t *sent, uint64_t *received, uint64_t *transfers) { fuzz_stats(self(p)->ns, sent, received, transfers); }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -121,7 +93,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct target *t;
     if (sh4_rsp_open(&b.probe, NULL, &t, NULL) < 0)
         return 0;
-    session(t);
+    fuzz_session(t, &(struct fuzz_session){ BP_SOFT, 0x8C010000, 0x8C010000 });
     t->ops->close(t);
     return 0;
 }

@@ -7,6 +7,7 @@
 #include "probe/base/util.h"
 #include "probe/probe.h"
 #include "targets/s12z/s12z.h"
+#include "tests/fuzz/session.h"
 
 struct pin {
     struct probe probe;
@@ -113,43 +114,7 @@ static int get_pins(struct probe *p, unsigned *value, unsigned *known, struct er
     return 0;
 }
 
-static void stats(struct probe *p, uint64_t *cycles, uint64_t *transfers, uint64_t *bytes)
-{
-    uint64_t *const out[] = { cycles, transfers, bytes };
-    for (size_t i = 0; i < ARRAY_LEN(out); i++)
-        if (out[i])
-            *out[i] = pin_of(p)->ops;
-}
-
-/* ---- what a debugger would do ---- */
-
-static void session(struct target *t)
-{
-    uint8_t buf[40] = { 0 }, reg[8] = { 0 };
-    struct target_stop stop;
-    uint64_t pc;
-    if (t->ops->attach(t, NULL) < 0)
-        return;
-    t->ops->halt(t, NULL);
-    t->ops->poll(t, 10000000, &stop, NULL);
-    for (unsigned n = 0; n < 4; n++)
-        t->ops->read_reg(t, n, reg, NULL);
-    t->ops->write_reg(t, t->ops->pc_reg, reg, NULL);
-    t->ops->read_mem(t, 0x1001, 0, buf, sizeof buf, NULL);
-    t->ops->write_mem(t, 0x1002, 0, buf, 7, NULL);
-    t->ops->insert_bp(t, BP_HARD, 0xFE0000, t->ops->bp_size, NULL);
-    t->ops->insert_bp(t, BP_WATCH_WRITE, 0x1000, 2, NULL);
-    t->ops->resume(t, &(struct resume){ .kind = RESUME_STEP }, NULL);
-    t->ops->poll(t, 10000000, &stop, NULL);
-    t->ops->flash_erase(t, 0xFE0000, 512, NULL);
-    t->ops->flash_write(t, 0xFE0000, buf, sizeof buf, NULL);
-    t->ops->flash_done(t, NULL);
-    t->ops->resume(t, &(struct resume){ .kind = RESUME_CONTINUE }, NULL);
-    t->ops->sample_pc(t, &pc, NULL);
-    t->ops->poll(t, 10000000, &stop, NULL);
-    t->ops->reset(t, RESET_HALT, NULL);
-    t->ops->detach(t, NULL);
-}
+static void stats(struct probe *p, uint64_t *cycles, uint64_t *transfers, uint64_t *bytes) { fuzz_stats(pin_of(p)->ops, cycles, transfers, bytes); }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
@@ -166,7 +131,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct target *t;
     if (s12z_open(&w.probe, &opt, &t, NULL) < 0)
         return 0;
-    session(t);
+    fuzz_session(t, &(struct fuzz_session){ BP_HARD, 0xFE0000, 0x1000 });
     t->ops->close(t);
     return 0;
 }

@@ -7,6 +7,7 @@
 #include "probe/base/util.h"
 #include "probe/probe.h"
 #include "targets/sh4/sh4.h"
+#include "tests/fuzz/session.h"
 
 struct wire {
     struct probe probe;
@@ -85,13 +86,7 @@ static unsigned ir_bits(struct probe *p)
     return 16;
 }
 
-static void stats(struct probe *p, uint64_t *clocks, uint64_t *transfers, uint64_t *bytes)
-{
-    uint64_t *const out[] = { clocks, transfers, bytes };
-    for (size_t i = 0; i < ARRAY_LEN(out); i++)
-        if (out[i])
-            *out[i] = wire_of(p)->ns;
-}
+static void stats(struct probe *p, uint64_t *clocks, uint64_t *transfers, uint64_t *bytes) { fuzz_stats(wire_of(p)->ns, clocks, transfers, bytes); }
 
 /* ---- serial line ---- */
 
@@ -129,31 +124,6 @@ static int set_baud(struct probe *p, uint32_t baud, uint32_t *got, struct err *e
     return set_clock(p, baud, got, err);
 }
 
-/* ---- what a debugger would do ---- */
-
-static void session(struct target *t)
-{
-    uint8_t buf[64] = { 0 }, reg[8] = { 0 };
-    struct target_stop stop;
-    struct counter_values counters;
-    if (t->ops->attach(t, NULL) < 0)
-        return;
-    t->ops->halt(t, NULL);
-    t->ops->poll(t, 10000000, &stop, NULL);
-    t->ops->read_reg(t, 0, reg, NULL);
-    t->ops->write_reg(t, t->ops->pc_reg, reg, NULL);
-    t->ops->read_mem(t, 0x8C010001, 0, buf, sizeof buf, NULL);
-    t->ops->write_mem(t, 0x8C010002, 0, buf, 7, NULL);
-    t->ops->insert_bp(t, BP_SOFT, 0x8C010000, t->ops->bp_size, NULL);
-    t->ops->resume(t, &(struct resume){ .kind = RESUME_STEP }, NULL);
-    t->ops->poll(t, 10000000, &stop, NULL);
-    t->ops->resume(t, &(struct resume){ .kind = RESUME_CONTINUE }, NULL);
-    t->ops->counters_read(t, &counters, NULL);
-    t->ops->poll(t, 10000000, &stop, NULL);
-    t->ops->reset(t, RESET_HALT, NULL);
-    t->ops->detach(t, NULL);
-}
-
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static const struct jtag_ops jtag = { .execute = execute, .set_pins = set_pins, .get_pins = get_pins, .set_clock = set_clock, .wait = wait_ns,
@@ -171,7 +141,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct target *t;
     if (sh4_open(&w.probe, &opt, &t, NULL) < 0)
         return 0;
-    session(t);
+    fuzz_session(t, &(struct fuzz_session){ BP_SOFT, 0x8C010000, 0x8C010000 });
     t->ops->close(t);
     return 0;
 }
