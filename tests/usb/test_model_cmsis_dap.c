@@ -1,42 +1,18 @@
 /* The CMSIS-DAP model by itself: request bytes in, response bytes out, against the simulated board's TAP. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "probe/base/bytes.h"
 #include "probe/base/util.h"
 #include "probe/jtag.h"
-#include "targets/sh4/model/board.h"
-#include "tests/usb/model.h"
+#include "tests/usb/model_test.h"
 
 extern const struct usb_model_type usb_model_cmsis_dap;
 
 enum { HID_OUT = 0x01, HID_IN = 0x81, BULK_OUT = 0x02, BULK_IN = 0x82 };
 
-struct rig {
-    struct sim_board *board;
-    struct usb_model *m;
-};
-
-static struct rig make(const char *options)
-{
-    struct rig r = { 0 };
-    struct err err = { 0 };
-    if (sh4_board_sh7750.create("", NULL, &r.board, &err) < 0 || usb_model_cmsis_dap.create(options, r.board, &r.m, &err) < 0)
-        fail_msg("%s: %s", options, err.what);
-    return r;
-}
-
-static void unmake(struct rig *r)
-{
-    r->m->type->destroy(r->m);
-    r->board->type->destroy(r->board);
-}
+static struct rig make(const char *options) { return make_rig(&usb_model_cmsis_dap, options); }
 
 static int out(struct rig *r, const void *data, size_t len) { return r->m->type->out(r->m, BULK_OUT, data, len); }
 static int in(struct rig *r, uint8_t *buf, size_t cap) { return r->m->type->in(r->m, BULK_IN, buf, cap); }
