@@ -378,7 +378,7 @@ int sh4_trace_calibrate(struct sh4_trace *tr, struct err *err)
     ret = in_its_place(tr, err);
     if (use_tables(tr, false, &own) < 0 && ret == 0)
         ret = err_set(err, own.code, own.hint, "%s", own.what);
-    if (sh4_trace_put_back(tr, &own) < 0 && ret == 0)
+    if (sh4_trace_put_back(tr, ret == 0, &own) < 0 && ret == 0)
         ret = err_set(err, own.code, own.hint, "%s", own.what);
     if (ret == 0)
         ret = reset_ring(tr, err);

@@ -234,17 +234,21 @@ int sh4_trace_keep(struct sh4_trace *tr, struct err *err)
     ret = sh4_agent_poke(t, at, 4, 0, err);
     if (ret == 0)
         ret = sh4_agent_write(t, at + 4, 4, tr->kept, K_WORDS, err);
-    if (ret == 0) /* valid as long as the kernel says so, or stands where the loop is */
-        ret = entry_is(t, SH4_TRACE_KEPT, err);
+    if (ret < 0)
+        return ret;
+    tr->displaced = true;
+    ret = entry_is(t, SH4_TRACE_KEPT, err); /* valid as long as the kernel says so, or stands where the loop is */
     return ret < 0 ? ret : sh4_agent_poke(t, at, 4, SH4_TRACE_KEPT, err);
 }
 
-/* The record holds until the last word is in the save area again. */
-static int restore(struct sh4_target *t, const uint32_t *k, uint32_t base, struct err *err)
+/* The record holds until the last word is in the save area again. seen: what is there now is known. */
+static int restore(struct sh4_target *t, const uint32_t *k, uint32_t base, bool seen, struct err *err)
 {
     int ret = entry_is(t, SH4_TRACE_KEPT, err);
     record_to_state(t, k);
     t->save[SH4_SAVE_KIND] = SH4_TRACE_KEPT;
+    if (!seen)
+        sh4_regs_unseen(t);
     if (ret == 0)
         ret = sh4_regs_store(t, err);
     if (ret == 0)
@@ -252,9 +256,11 @@ static int restore(struct sh4_target *t, const uint32_t *k, uint32_t base, struc
     return ret < 0 ? ret : entry_is(t, SH4_ENTRY_ASE, err);
 }
 
-int sh4_trace_put_back(struct sh4_trace *tr, struct err *err)
+int sh4_trace_put_back(struct sh4_trace *tr, bool seen, struct err *err)
 {
-    return restore(tr->t, tr->kept, tr->plan.base, err);
+    int ret = restore(tr->t, tr->kept, tr->plan.base, seen, err);
+    tr->displaced = ret < 0;
+    return ret;
 }
 
 /* The caches as the program had them: switched on for the measurement only, they may hold what memory does not. */
@@ -284,7 +290,7 @@ static int recall_at(struct sh4_target *t, uint32_t base, struct err *err)
         ret = recall_caches(t, base, k[K_CCR], err);
     if (ret < 0)
         return ret;
-    return ours ? restore(t, k, base, err) : sh4_agent_poke(t, at, 4, 0, err);
+    return ours ? restore(t, k, base, true, err) : sh4_agent_poke(t, at, 4, 0, err);
 }
 
 int sh4_trace_recall(struct sh4_target *t, struct err *err)

@@ -878,10 +878,14 @@ static void on_close(struct sh4_target *t)
     t->trace = NULL;
 }
 
-/* Takes our vectors and patches out of a halted target. */
+/* Takes our vectors and patches out of a halted target. While the program's registers are in the agent's RAM alone, that stays: the next
+ * attach finds them there. */
 static int undo(struct sh4_trace *tr, struct err *err)
 {
-    int ret = sh4_trace_patch_all(tr, false, err);
+    int ret = tr->displaced ? sh4_trace_put_back(tr, false, err) : 0;
+    if (ret < 0)
+        return ret;
+    ret = sh4_trace_patch_all(tr, false, err);
     if (ret == 0 && tr->iprc_known)
         ret = sh4_agent_poke(tr->t, SH4_IPRC, 2, tr->iprc, err);
     if (ret == 0)
@@ -919,7 +923,7 @@ static int trace_arm(struct target *target, const struct trace_config *cfg, stru
     }
     if (ret < 0) {
         struct err own = { .code = ERR_OK };
-        if (t->state == TARGET_HALTED)
+        if (t->state == TARGET_HALTED && !tr->displaced)
             run_program(t, ran, &own);
         on_close(t);
         return err_prefix(err, ret, "arming the trace");

@@ -36,6 +36,7 @@ struct sh4_trace {
     uint32_t stepped;            /* site being stepped over by the user, | 1; 0 none */
     bool larger;                 /* the RAM below SH4_TRACE_RAM_TOP was chosen */
     uint32_t kept[SH4_TRACE_KEPT_WORDS]; /* the program while calibration runs in its place */
+    bool displaced;                      /* it does, or could not be ended */
     uint32_t loop_counter[2];    /* of it: the counters as its loop left them, if loop_ran */
     bool loop_ran;
     uint32_t slack[2][2];        /* of it: scans until the loop is back, by caches, then traced or not; 0 not known yet */
@@ -103,9 +104,10 @@ uint32_t sh4_trace_note_at(const struct sh4_trace *tr);
 int sh4_trace_beacon(struct sh4_trace *tr, bool on, struct err *err);
 /* The halted program's VBR and DBR go to the save area, before the agent's RAM stops telling that they were replaced. */
 int sh4_trace_release_vectors(struct sh4_target *t, struct err *err);
-/* The halted program's registers into the agent's RAM, while others are to run; and back from tr->kept. */
+/* The halted program's registers into the agent's RAM, while others are to run; and back from tr->kept (seen: what the save
+ * area holds now is known). */
 int sh4_trace_keep(struct sh4_trace *tr, struct err *err);
-int sh4_trace_put_back(struct sh4_trace *tr, struct err *err);
+int sh4_trace_put_back(struct sh4_trace *tr, bool seen, struct err *err);
 /* CCR, by code that runs past the cache. (calibrate.c) */
 int sh4_trace_set_ccr(struct sh4_target *t, uint32_t value, struct err *err);
 /* Makes patches and the user's breakpoints agree before the program runs on. */
