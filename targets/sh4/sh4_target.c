@@ -634,7 +634,8 @@ static int op_resume(struct target *target, const struct resume *given, struct e
 
 /* ---- attach, reset, detach ---- */
 
-/* Not its save area: a program that a lost session left traced may enter the kernel just now, which is the same. */
+/* Not its save area, which is written on entry and before the program is let go: a program that a lost session left traced may enter the
+ * kernel just now, which is the same. */
 static int load_aseram(struct sh4_target *t, struct err *err)
 {
     uint32_t words[SH4_ASERAM_SIZE / 4];

@@ -18,6 +18,8 @@
 #include "targets/sh4/regs.h"
 #include "tests/model/asm.h"
 
+#define UNWRITTEN 0xA5A5A5A5u /* in ASERAM after power-on */
+
 static struct board *make(const char *options)
 {
     struct sim_board *sb = NULL;
@@ -316,7 +318,7 @@ static void private_off__break_boot_status_aseram__plain_sddr(void **state)
     command(b, SH4_TI_ASERAM_WRITE);
     dr_scan(b, 0x00020000, 32);
     dr_scan(b, 0xDEADBEEF, 32);
-    assert_int_equal(get32(b->cpu.aseram, false), 0);
+    assert_int_equal(get32(b->cpu.aseram, false), UNWRITTEN);
     assert_int_equal(b->hudi.sddr, 0xDEADBEEF);
     command(b, SH4_TI_BREAK);
     set_pin(b, JTAG_PIN_ASEBRK, false);
@@ -339,7 +341,7 @@ static void aseram_write__range_and_restart__only_announced_words_land(void **st
         dr_scan(b, 0x11111111 * i, 32);
     assert_int_equal(get32(b->cpu.aseram + 0x2A0, false), 0x11111111);
     assert_int_equal(get32(b->cpu.aseram + 0x2A4, false), 0x22222222);
-    assert_int_equal(get32(b->cpu.aseram + 0x2A8, false), 0);
+    assert_int_equal(get32(b->cpu.aseram + 0x2A8, false), UNWRITTEN);
     command(b, SH4_TI_ASERAM_WRITE);
     dr_scan(b, 0x03FEu << 16 | 0x03FC, 32); /* a new header */
     dr_scan(b, 0x44444444, 32);

@@ -382,6 +382,7 @@ static int build_cpu(struct board *b, uint64_t at_cycle, struct err *err)
     if (sh4_cpu_init(&b->cpu, &cfg, &bus) < 0)
         return err_set(err, ERR_NOMEM, "", "no memory for the CPU model");
     b->cpu.cycle = at_cycle;
+    memset(b->cpu.aseram, 0xA5, sizeof b->cpu.aseram); /* anything may be there */
     sh4_mmu_init(&b->mmu, &b->cpu.ccn);
     b->cpu.mmu = &b->mmu;
     b->cpu.ubc = &b->ubc;
