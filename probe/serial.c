@@ -14,7 +14,7 @@
 #include "probe/tty.h"
 
 /* What KallistiOS and dcload begin with on a Dreamcast's serial port (KallistiOS dc/scif.h, dcload-serial). */
-enum { BAUD_DEFAULT = 57600, BAUD_MIN = 300, BAUD_MAX = 12000000 };
+enum { BAUD_DEFAULT = 57600, BAUD_MIN = 300, BAUD_MAX = 12000000, TIMEOUT_MIN = 50, TIMEOUT_MAX = 60000 };
 #define CONNECT_NS 5000000000u
 
 struct stream {
@@ -22,6 +22,7 @@ struct stream {
     struct stream_fd fd;
     bool rsp, is_tty, rtscts, dcload;
     uint32_t baud, asked_baud;
+    unsigned timeout_ms; /* 0: not asked for */
     struct tty_info tty; /* is_tty */
     char socket[TCP_HOST_MAX + TCP_PORT_MAX + 4]; /* else: a path, or HOST:PORT */
 };
@@ -33,7 +34,7 @@ static struct stream *stream_of(struct probe *p) { return CONTAINER_OF(p, struct
 static int option(void *ctx, const char *name, const char *value, struct err *err)
 {
     struct stream *s = ctx;
-    uint64_t baud;
+    uint64_t n;
     if (!strcmp(name, "rtscts") && !*value) {
         s->rtscts = true;
         return 0;
@@ -44,12 +45,15 @@ static int option(void *ctx, const char *name, const char *value, struct err *er
         s->dcload = true;
         return 0;
     }
-    if (strcmp(name, "baud"))
-        return err_set(err, ERR_USAGE, s->rsp ? "options: baud=57600, rtscts" : "options: baud=57600, rtscts, loader=dcload", "%s: no option '%.40s'",
-                       s->rsp ? "rsp" : "serial", name);
-    int ret = options_hz("baud", value, BAUD_MIN, BAUD_MAX, &baud, err);
-    if (ret == 0)
-        s->baud = s->asked_baud = (uint32_t)baud;
+    bool timeout = !strcmp(name, "timeout");
+    if (!timeout && strcmp(name, "baud"))
+        return err_set(err, ERR_USAGE, s->rsp ? "options: baud=57600, rtscts, timeout=MS" : "options: baud=57600, rtscts, timeout=MS, loader=dcload",
+                       "%s: no option '%.40s'", s->rsp ? "rsp" : "serial", name);
+    int ret = options_hz(name, value, timeout ? TIMEOUT_MIN : BAUD_MIN, timeout ? TIMEOUT_MAX : BAUD_MAX, &n, err);
+    if (ret == 0 && timeout)
+        s->timeout_ms = (unsigned)n;
+    else if (ret == 0)
+        s->baud = s->asked_baud = (uint32_t)n;
     return ret;
 }
 
@@ -235,6 +239,8 @@ static int set_baud(struct probe *p, uint32_t baud, uint32_t *got, struct err *e
 
 static uint32_t baud_asked(struct probe *p) { return stream_of(p)->is_tty ? stream_of(p)->asked_baud : 0; }
 
+static unsigned timeout_ms(struct probe *p) { return stream_of(p)->timeout_ms; }
+
 static void stats(struct probe *p, uint64_t *sent, uint64_t *received, uint64_t *transfers)
 {
     const struct stream_fd *f = &stream_of(p)->fd;
@@ -247,7 +253,8 @@ static void stats(struct probe *p, uint64_t *sent, uint64_t *received, uint64_t 
 }
 
 static const struct stream_ops ops = {
-    .traits = traits, .read = read_stream, .write = write_stream, .flush = flush_stream, .set_baud = set_baud, .baud = baud_asked, .now_ns = host_now_ns, .stats = stats,
+    .traits = traits, .read = read_stream, .write = write_stream, .flush = flush_stream, .set_baud = set_baud, .baud = baud_asked,
+    .timeout_ms = timeout_ms, .now_ns = host_now_ns, .stats = stats,
 };
 
 const struct probe_driver serial_driver = {

@@ -35,6 +35,8 @@ struct stream_ops {
     int (*set_baud)(struct probe *p, uint32_t baud, uint32_t *got, struct err *err);
     /* Bits per second that --probe asks for, whatever set_baud() has made of them since; 0: a socket. */
     uint32_t (*baud)(struct probe *p);
+    /* How long an answer of the far end may take, as --probe says; 0: it does not, and the target driver knows. The member may be NULL. */
+    unsigned (*timeout_ms)(struct probe *p);
     /* The link's clock, monotonic, ns. */
     uint64_t (*now_ns)(struct probe *p);
     /* Totals since open: bytes, and system calls that moved some; any pointer may be NULL. */

@@ -20,8 +20,10 @@ int sh4_link_init(struct sh4_link *l, struct probe *p, struct err *err)
     l->jtag = p->driver->jtag;
     l->ir = SH4_LINK_IR_UNKNOWN;
     l->block = 1024;
-    if (!l->jtag)
+    if (!l->jtag) {
+        sh4_stream_init(l);
         return 0;
+    }
     l->ops = calloc(SH4_LINK_BATCH, sizeof *l->ops);
     l->tdi = calloc(SH4_LINK_BATCH, 4);
     l->tdo = calloc(SH4_LINK_BATCH, 4);

@@ -53,6 +53,7 @@ struct sh4_link {
     bool restarted;         /* it counts anew: the board was reset */
     unsigned stale;
     uint64_t heard_ns;      /* when the last exchange ended */
+    uint64_t silence_ns;    /* a kernel that waits speaks at least this often, however slow its memory */
     char text[120];         /* what the program prints, up to the end of its line */
     size_t text_len;
     uint64_t text_bytes;
@@ -95,6 +96,7 @@ int sh4_link_wait(struct sh4_link *l, uint64_t ns, struct err *err);
 enum { SH4_STREAM_HALT = 3, SH4_STREAM_DRAIN = 2 }; /* bytes that interrupt the program; the second is the trace agent's */
 struct sh4_target;
 struct sh4_request;
+void sh4_stream_init(struct sh4_link *l); /* of sh4_link_init */
 /* Listens for a while whether a kernel waits at the far end. */
 int sh4_stream_connect(struct sh4_link *l, struct err *err);
 int sh4_stream_interrupt(struct sh4_link *l, uint8_t why, struct err *err);

@@ -16,7 +16,6 @@ enum {
     STALE = 2         /* "halted" may have been on its way before the request; twice means that the request was not understood */
 };
 #define WRITE_NS 2000000000u
-#define SILENCE_NS 2000000000u /* a kernel that waits speaks at least this often, however slow its memory */
 #define FRESH_NS 3000000u      /* so shortly after an answer no "halted" can be on its way */
 
 /* Two damaged bits must not cancel each other, as they may in the sum used over JTAG. */
@@ -141,6 +140,13 @@ static int wait_halted(struct sh4_link *l, uint64_t ns, struct err *err)
 
 /* ---- the link ---- */
 
+void sh4_stream_init(struct sh4_link *l)
+{
+    enum { USUAL_MS = 2000 };
+    unsigned asked = ops(l)->timeout_ms ? ops(l)->timeout_ms(l->p) : 0;
+    l->silence_ns = (asked ? asked : USUAL_MS) * 1000000ull;
+}
+
 int sh4_stream_connect(struct sh4_link *l, struct err *err)
 {
     l->in_len = l->text_len = 0;
@@ -174,7 +180,7 @@ int sh4_stream_resync(struct sh4_target *t, struct err *err)
 {
     struct sh4_link *l = &t->link;
     l->resyncs++;
-    int ret = wait_halted(l, SILENCE_NS, err);
+    int ret = wait_halted(l, l->silence_ns, err);
     if (ret > 0 && l->heard_base == t->agent_base)
         return 0;
     return ret < 0 ? ret : err_set(err, ERR_TIMEOUT, "reset the board; check the cable and the baud rate",
@@ -261,7 +267,7 @@ static int answer(struct sh4_link *l, struct sh4_request *r, uint32_t marker, ui
         }
         if (!m && heard(l) >= enough)
             return REFUSED;
-        int ret = more(l, SILENCE_NS, err);
+        int ret = more(l, l->silence_ns, err);
         if (ret <= 0)
             return ret < 0 ? ret : SILENT;
     }

@@ -14,7 +14,6 @@ enum { SIGNAL_INT = 2, SIGNAL_ILL = 4, SIGNAL_TRAP = 5, SIGNAL_FPE = 8, SIGNAL_B
 #define ALIVE_NS (10u * 1000000u) /* a running target that says nothing is looked after this often */
 #define BREAK_AGAIN_NS (20u * 1000000u)
 #define BREAK_LIMIT_NS (1000u * 1000000u)
-#define SERIAL_LIMIT_NS (3000u * 1000000u) /* bytes may be damaged, and are slower */
 enum { BREAK_MIN_ASKS = 20 }; /* whatever the time: a slow adapter has hardly asked by then */
 
 bool sh4_is_halted(struct sh4_target *t, struct err *err, const char *what)
@@ -483,6 +482,12 @@ static int halt_the_reset(struct sh4_target *t, struct err *err)
     return ask_break(t, err);
 }
 
+/* Over a serial line bytes may be damaged, and are slower. */
+static uint64_t break_limit_ns(const struct sh4_target *t)
+{
+    return t->link.jtag ? BREAK_LIMIT_NS : t->link.silence_ns + t->link.silence_ns / 2;
+}
+
 static int poll_running(struct sh4_target *t, uint64_t max_ns, struct target_stop *stop, struct err *err)
 {
     uint64_t end = now(t) + max_ns, slice = 5000;
@@ -505,7 +510,7 @@ static int poll_running(struct sh4_target *t, uint64_t max_ns, struct target_sto
             continue;
         }
         uint64_t at = now(t);
-        if (t->halt_wanted && at - t->halt_since_ns > (t->link.jtag ? BREAK_LIMIT_NS : SERIAL_LIMIT_NS) && t->break_asks >= BREAK_MIN_ASKS)
+        if (t->halt_wanted && at - t->halt_since_ns > break_limit_ns(t) && t->break_asks >= BREAK_MIN_ASKS)
             return halt_failed(t, err);
         if (t->halt_wanted && at - t->break_at_ns > BREAK_AGAIN_NS && (ret = ask_break(t, err)) < 0)
             return ret;

@@ -128,7 +128,7 @@ static void serial__port_taken_or_gone_or_no_port__is_an_error_with_a_hint(void 
     static const struct { const char *name; int ret; } rows[] = {
         { "serial:/dev/null", -ERR_USB },        { "serial:/dev/no-such-port", -ERR_USB }, { "serial:", -ERR_USAGE },
         { "serial:NOSUCHSERIAL", -ERR_NOT_FOUND }, { "serial:@9-9", -ERR_NOT_FOUND },      { "serial:/dev/null,baud=12", -ERR_USAGE },
-        { "serial:/dev/null,speed=1", -ERR_USAGE }, { "rsp:", -ERR_USAGE },                { "rsp:localhost", -ERR_USAGE },
+        { "serial:/dev/null,speed=1", -ERR_USAGE }, { "serial:/dev/null,timeout=1", -ERR_USAGE }, { "rsp:", -ERR_USAGE },                { "rsp:localhost", -ERR_USAGE },
         { "rsp:::1:1234", -ERR_USAGE },          { "rsp:/dev/null", -ERR_USB },            { "rsp:localhost:1,nonsense", -ERR_USAGE },
     };
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
@@ -149,8 +149,9 @@ static void serial__pulled_and_back__reopens_with_its_rate(void **state)
     assert_non_null(mkdtemp(dir));
     snprintf(link, sizeof link, "%s/tty", dir);
     assert_int_equal(symlink(t.node, link), 0);
-    snprintf(name, sizeof name, "serial:%s,baud=250000", link);
+    snprintf(name, sizeof name, "serial:%s,baud=250000,timeout=7500", link);
     assert_int_equal(open_named(name, &p, NULL), 0);
+    assert_int_equal(p->driver->stream->timeout_ms(p), 7500);
     struct pty again = new_pty(); /* before the first is let go, so that it has another name */
     close(t.master);
     assert_int_equal(p->driver->stream->read(p, b, sizeof b, 1000 * MS, NULL), -ERR_USB);
@@ -195,6 +196,7 @@ static void talk(int server, const char *name)
     assert_int_equal(open_named(name, &p, NULL), 0);
     const struct stream_ops *s = p->driver->stream;
     assert_int_equal(s->traits(p), STREAM_RSP | STREAM_LOSSLESS);
+    assert_int_equal(s->timeout_ms(p), 0);
     for (int round = 0; round < 2; round++) {
         int peer = accept(server, NULL, NULL);
         assert_true(peer >= 0);

@@ -20,6 +20,7 @@ int rsp_client_init(struct rsp_client *c, struct probe *p, struct err *err)
     c->probe = p;
     c->packet_size = RSP_PACKET_DEFAULT;
     c->lossless = ops(c)->traits(p) & STREAM_LOSSLESS;
+    c->timeout_ns = ops(c)->timeout_ms ? ops(c)->timeout_ms(p) * 1000000ull : 0;
     return ops(c)->flush(p, err);
 }
 
@@ -177,6 +178,8 @@ static int answer(struct rsp_client *c, uint64_t max_ns, bool first, struct err 
     }
 }
 
+uint64_t rsp_patience(const struct rsp_client *c, uint64_t usual_ns) { return c->timeout_ns ? c->timeout_ns : usual_ns; }
+
 int rsp_try(struct rsp_client *c, const char *body, uint64_t max_ns, struct err *err)
 {
     int ret = drain(c, err);
@@ -192,7 +195,7 @@ int rsp_try(struct rsp_client *c, const char *body, uint64_t max_ns, struct err 
 
 int rsp_ask(struct rsp_client *c, const char *body, size_t n, struct err *err)
 {
-    uint64_t patience = (c->lossless ? LOSSLESS_NS : ANSWER_NS) + (n + c->packet_size) * BYTE_NS;
+    uint64_t patience = rsp_patience(c, c->lossless ? LOSSLESS_NS : ANSWER_NS) + (n + c->packet_size) * BYTE_NS;
     int ret = drain(c, err);
     bool silence = false;
     c->asked++;

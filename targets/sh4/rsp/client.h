@@ -21,6 +21,7 @@ struct rsp_client {
     bool want_stop;      /* the question is one that a stop reply answers; to any other a stop reply is old news */
     size_t packet_size;  /* of the stub, characters between '$' and '#' */
     uint64_t heard_ns;   /* when the last answer came */
+    uint64_t timeout_ns; /* how long an answer may take, as --probe says; 0 it does not */
     char line[160];      /* of the program's console, for the log */
     size_t line_len;
     uint32_t last_hash;  /* of the last answer: a repetition of it is not the next one's */
@@ -44,6 +45,9 @@ int rsp_receive(struct rsp_client *c, uint64_t max_ns, bool *nak, struct err *er
  * body, n   may be binary
  * Returns 0 with the answer in c->in.body; -ERR_TIMEOUT after all attempts; -ERR_USB. */
 int rsp_ask(struct rsp_client *c, const char *body, size_t n, struct err *err);
+
+/* rsp_patience - how long to wait for an answer: what --probe says, else usual_ns. */
+uint64_t rsp_patience(const struct rsp_client *c, uint64_t usual_ns);
 
 /* rsp_try - once, with a deadline of its own, for questions a stub may never answer: 1 answered, 0 silence. */
 int rsp_try(struct rsp_client *c, const char *body, uint64_t max_ns, struct err *err);

@@ -63,7 +63,7 @@ static int await_stop(struct rsp_target *t, const char *what, struct err *err)
 {
     int ret;
     do
-        ret = rsp_receive(&t->c, HOLD_MS * MS, NULL, err);
+        ret = rsp_receive(&t->c, rsp_patience(&t->c, HOLD_MS * MS), NULL, err);
     while (ret > 0 && rsp_console(&t->c));
     return ret == 0 ? no_interrupt(t, what, err) : ret;
 }
@@ -139,7 +139,7 @@ static int hello(struct rsp_target *t, struct err *err)
     for (int i = 0; ret == 0 && i < HELLOS; i++) {
         ret = i == 1 ? rsp_interrupt(&t->c, err) : 0;
         if (ret == 0)
-            ret = rsp_try(&t->c, "?", HELLO_MS * MS, err);
+            ret = rsp_try(&t->c, "?", rsp_patience(&t->c, HELLO_MS * MS), err);
     }
     if (ret != 0)
         return MIN(ret, 0);
@@ -182,7 +182,7 @@ static int start_no_ack(struct rsp_target *t, struct err *err)
  * them out wrongly; Flycast announces it and never answers. Continue and step go by c and s everywhere. */
 static int learn_qemu(struct rsp_target *t, struct err *err)
 {
-    int ret = rsp_try(&t->c, "qqemu.sstepbits", QEMU_MS * MS * (t->c.lossless ? 1 : 3), err);
+    int ret = rsp_try(&t->c, "qqemu.sstepbits", rsp_patience(&t->c, QEMU_MS * MS * (t->c.lossless ? 1 : 3)), err);
     t->q.qemu = t->q.trusts_step = ret > 0 && !strncmp(t->c.in.body, "ENABLE=", 7);
     return MIN(ret, 0);
 }

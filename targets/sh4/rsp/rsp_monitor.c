@@ -27,7 +27,7 @@ static int answers(struct rsp_target *t, const struct text_sink *out, struct err
     int ret = 1;
     while (ret > 0 && t->c.in.body[0] == 'O' && strcmp(t->c.in.body, "OK")) {
         give(t->c.in.body + 1, t->c.in.len - 1, out);
-        ret = rsp_receive(&t->c, RCMD_NS, NULL, err);
+        ret = rsp_receive(&t->c, MAX(rsp_patience(&t->c, RCMD_NS), RCMD_NS), NULL, err);
     }
     if (ret <= 0)
         return ret < 0 ? ret : err_set(err, ERR_TIMEOUT, "", "%s: the command does not end", t->probe->name);

@@ -442,10 +442,10 @@ static int listen(struct rsp_target *t, uint64_t max_ns, struct err *err)
 {
     int ret = rsp_receive(&t->c, max_ns, NULL, err);
     if (ret == -ERR_PROTOCOL) /* damaged, and not repeated: it was the stop, most likely */
-        ret = rsp_try(&t->c, "?", HALT_NS, err);
+        ret = rsp_try(&t->c, "?", rsp_patience(&t->c, HALT_NS), err);
     if (ret > 0)
         return repetition(t) || rsp_console(&t->c) ? 0 : stopped(t, err);
-    if (ret == 0 && t->halt_wanted && t->probe->driver->stream->now_ns(t->probe) - t->halt_at_ns > HALT_NS)
+    if (ret == 0 && t->halt_wanted && t->probe->driver->stream->now_ns(t->probe) - t->halt_at_ns > rsp_patience(&t->c, HALT_NS))
         return no_halt(t, err);
     return ret;
 }
@@ -458,7 +458,7 @@ static int still_there(struct rsp_target *t, struct err *err)
     if (t->c.lossless || s->now_ns(t->probe) - t->c.heard_ns < STILL_NS)
         return 0;
     for (int i = 0; i < STILL_ASKS && ret == 0; i++)
-        ret = rsp_try(&t->c, "?", STILL_WAIT_NS, err);
+        ret = rsp_try(&t->c, "?", rsp_patience(&t->c, STILL_WAIT_NS), err);
     if (ret != 0)
         return MIN(ret, 0);
     t->state = TARGET_GONE;
