@@ -174,12 +174,19 @@ int sysfs_link(struct rig *rig, const char *path, const char *target, struct err
 
 /* umockdev aborts if a program stops listening just as it is told; then the others are told again. */
 static sigjmp_buf aborted;
-static void on_abort(int sig) { (void)sig, siglongjmp(aborted, 1); }
+static pthread_t telling;
+static void on_abort(int sig)
+{
+    if (pthread_equal(pthread_self(), telling))
+        siglongjmp(aborted, 1);
+    signal(sig, SIG_DFL);
+}
 
 void sysfs_tell(struct rig *rig, struct node *n, bool on)
 {
     struct sigaction ours = { .sa_handler = on_abort }, old;
     volatile int tries = 0;
+    telling = pthread_self();
     sigaction(SIGABRT, &ours, &old);
     if (sigsetjmp(aborted, 1) == 0 || ++tries < TELL_TRIES)
         umockdev_testbed_uevent(rig->bed, n->syspath, on ? "add" : "remove");
