@@ -329,6 +329,22 @@ static void unplug__read_pending__gone_at_once_and_back_when_plugged(void **stat
     assert_memory_equal(in, "again", 5);
 }
 
+/* A program that listens for devices and has other things to do: what it is told is dropped in the end, as by the kernel. */
+static void unplug__a_listener_does_not_listen__rig_goes_on(void **state)
+{
+    struct sockaddr_un a = { .sun_family = AF_UNIX };
+    (void)state;
+    snprintf(a.sun_path, sizeof a.sun_path, "%s/event99999", getenv("UMOCKDEV_DIR"));
+    int fd = socket(AF_UNIX, SOCK_RAW, 0);
+    assert_int_equal(bind(fd, (struct sockaddr *)&a, sizeof a), 0);
+    for (int i = 0; i < 50; i++) {
+        tell("unplug");
+        tell("plug");
+    }
+    close(fd);
+    unlink(a.sun_path);
+}
+
 /* ---- faults: the command line put one at the N-th transfer of a fresh device ---- */
 
 static int echo(struct fixture *fx, const char *text, uint8_t *in, int cap, int *got)
@@ -405,6 +421,7 @@ int main(int argc, char **argv)
         cmocka_unit_test_setup_teardown(node__closed__is_free_at_once, open_it, close_it),
         cmocka_unit_test_setup_teardown(async__in_flight_together__complete_in_order_and_cancel, open_it, close_it),
         cmocka_unit_test_setup_teardown(unplug__read_pending__gone_at_once_and_back_when_plugged, open_it, close_it),
+        cmocka_unit_test_setup_teardown(unplug__a_listener_does_not_listen__rig_goes_on, open_it, close_it),
         cmocka_unit_test_setup_teardown(fault__armed__strikes_that_transfer_and_no_other, open_it, close_it),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
