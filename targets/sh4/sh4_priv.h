@@ -93,6 +93,9 @@ int sh4_link_wait(struct sh4_link *l, uint64_t ns, struct err *err);
 /* ---- the same over a byte stream (sh4_stream.c) ---- */
 
 #define SH4_STREAM_LISTEN_NS 400000000u /* a kernel that waits speaks more often than this, unless its memory is very slow */
+/* After so many bytes that were to stop the program, silence of SH4_STREAM_LISTEN_NS between two: if it waits already, and that was lost, it
+ * says so again only when nothing comes for a while. */
+enum { SH4_STREAM_ASKS = 3 };
 enum { SH4_STREAM_HALT = 3, SH4_STREAM_DRAIN = 2 }; /* bytes that interrupt the program; the second is the trace agent's */
 struct sh4_target;
 struct sh4_request;

@@ -14,7 +14,7 @@ enum { SIGNAL_INT = 2, SIGNAL_ILL = 4, SIGNAL_TRAP = 5, SIGNAL_FPE = 8, SIGNAL_B
 #define ALIVE_NS (10u * 1000000u) /* a running target that says nothing is looked after this often */
 #define BREAK_AGAIN_NS (20u * 1000000u)
 #define BREAK_LIMIT_NS (1000u * 1000000u)
-enum { BREAK_MIN_ASKS = 20 }; /* whatever the time: a slow adapter has hardly asked by then */
+enum { BREAK_MIN_ASKS = 20, STREAM_MIN_ASKS = 6 }; /* whatever the time: a slow adapter has hardly asked by then */
 
 bool sh4_is_halted(struct sh4_target *t, struct err *err, const char *what)
 {
@@ -483,9 +483,15 @@ static int halt_the_reset(struct sh4_target *t, struct err *err)
 }
 
 /* Over a serial line bytes may be damaged, and are slower. */
-static uint64_t break_limit_ns(const struct sh4_target *t)
+static bool asked_enough(const struct sh4_target *t, uint64_t at)
 {
-    return t->link.jtag ? BREAK_LIMIT_NS : t->link.silence_ns + t->link.silence_ns / 2;
+    uint64_t limit = t->link.jtag ? BREAK_LIMIT_NS : t->link.silence_ns + t->link.silence_ns / 2;
+    return at - t->halt_since_ns > limit && t->break_asks >= (t->link.jtag ? BREAK_MIN_ASKS : STREAM_MIN_ASKS);
+}
+
+static uint64_t break_again_ns(const struct sh4_target *t)
+{
+    return t->link.jtag || t->break_asks < SH4_STREAM_ASKS ? BREAK_AGAIN_NS : SH4_STREAM_LISTEN_NS;
 }
 
 static int poll_running(struct sh4_target *t, uint64_t max_ns, struct target_stop *stop, struct err *err)
@@ -510,9 +516,9 @@ static int poll_running(struct sh4_target *t, uint64_t max_ns, struct target_sto
             continue;
         }
         uint64_t at = now(t);
-        if (t->halt_wanted && at - t->halt_since_ns > break_limit_ns(t) && t->break_asks >= BREAK_MIN_ASKS)
+        if (t->halt_wanted && asked_enough(t, at))
             return halt_failed(t, err);
-        if (t->halt_wanted && at - t->break_at_ns > BREAK_AGAIN_NS && (ret = ask_break(t, err)) < 0)
+        if (t->halt_wanted && at - t->break_at_ns > break_again_ns(t) && (ret = ask_break(t, err)) < 0)
             return ret;
         if (at >= end)
             return 0;

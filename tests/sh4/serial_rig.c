@@ -33,6 +33,8 @@ struct serial_rig {
     int near, far; /* the cable's ends: the port to connect to, the board's */
     uint32_t seed;
     unsigned deaf;
+    unsigned mute, said, losing; /* "halted" so far; bytes of it still to lose */
+    uint32_t last;               /* four bytes from the board */
 };
 
 static void die(const char *what, const struct err *err)
@@ -167,6 +169,23 @@ static void *run_board(void *arg)
 
 static uint32_t chance(struct serial_rig *r) { return r->seed = r->seed * 1664525u + 1013904223u; }
 
+/* From the board: every so many "halted", all of it behind its first word is lost. */
+static size_t harm_halted(struct serial_rig *r, uint8_t *b, size_t n)
+{
+    enum { REST = 12 };
+    size_t out = 0;
+    for (size_t i = 0; i < n; i++) {
+        r->last = r->last >> 8 | (uint32_t)b[i] << 24;
+        if (r->losing)
+            r->losing--;
+        else
+            b[out++] = b[i];
+        if (r->last == SH4_AGENT_SYNC && ++r->said % r->mute == 0)
+            r->losing = REST;
+    }
+    return out;
+}
+
 /* b holds n bytes, at most CHUNK of HARMED. */
 static size_t harm(struct serial_rig *r, uint8_t *b, size_t n, bool to_board)
 {
@@ -200,6 +219,8 @@ static bool carry(struct serial_rig *r, int from, int to, atomic_ullong *count)
     if (n <= 0)
         return false;
     size_t len = harm(r, b, (size_t)n, from == r->near);
+    if (r->mute && from == r->far)
+        len = harm_halted(r, b, len);
     for (size_t done = 0; done < len && !atomic_load(&r->stop);) {
         ssize_t w = write(to, b + done, len - done);
         if (w > 0)
@@ -263,6 +284,7 @@ struct serial_rig *serial_rig_start(const struct serial_rig_options *o)
     r->seed = 1;
     r->deaf = o->deaf;
     r->stale = o->stale;
+    r->mute = o->mute;
     atomic_store(&r->flip, o->flip);
     atomic_store(&r->drop, o->drop);
     strcpy(r->dir, "/tmp/sh4serialXXXXXX");

@@ -17,6 +17,7 @@ struct serial_rig_options {
     unsigned flip;      /* about one byte in so many has a bit flipped, both ways; 0: none */
     unsigned drop;      /* so many, a byte is lost */
     unsigned stale;     /* so many, the 16 bytes before it come once more */
+    unsigned mute;      /* every so many "halted", its end is lost; nothing else is */
     const char *print;  /* not NULL: the boot ROM's program prints this over and over, by polling the transmitter */
 };
 

@@ -221,6 +221,7 @@ int sh4_trace_empty(struct sh4_trace *tr, struct err *err)
     tr->wire_bits += tck(tr->t) - before;
     tr->drains++;
     tr->last_drain_ns = now(tr->t);
+    tr->asks = 0;
     return 0;
 }
 
@@ -320,6 +321,7 @@ static int ask(struct sh4_trace *tr, struct err *err)
     struct sh4_target *t = tr->t;
     uint32_t word = SH4_TRACE_DRAIN, in;
     tr->last_ask_ns = now(t);
+    tr->asks++;
     if (!t->link.jtag) {
         tr->drain_asked = true;
         return sh4_stream_interrupt(&t->link, SH4_STREAM_DRAIN, err);
@@ -329,6 +331,11 @@ static int ask(struct sh4_trace *tr, struct err *err)
         ret = sh4_link_command(&t->link, SH4_TI_INTERRUPT, err);
     tr->drain_asked = ret == 0;
     return ret < 0 ? ret : sh4_link_wait(&t->link, 20000, err);
+}
+
+static uint64_t ask_again_ns(const struct sh4_trace *tr)
+{
+    return tr->t->link.jtag || tr->asks < SH4_STREAM_ASKS ? ASK_AGAIN_NS : SH4_STREAM_LISTEN_NS;
 }
 
 static int trace_poll(struct target *target, struct event *out, size_t cap, uint64_t max_ns, struct err *err)
@@ -347,7 +354,7 @@ static int trace_poll(struct target *target, struct event *out, size_t cap, uint
         uint64_t at = now(t);
         if (tr->count || at >= end)
             break;
-        if (at - tr->last_drain_ns > MAX((uint64_t)ASK_NS, tr->patience_ns) && at - tr->last_ask_ns > ASK_AGAIN_NS && !t->halt_wanted)
+        if (at - tr->last_drain_ns > MAX((uint64_t)ASK_NS, tr->patience_ns) && at - tr->last_ask_ns > ask_again_ns(tr) && !t->halt_wanted)
             ret = ask(tr, err);
         else
             ret = sh4_link_wait(&t->link, MIN((uint64_t)SLICE_NS, end - at), err);
