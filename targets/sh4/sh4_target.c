@@ -645,16 +645,19 @@ static int op_resume(struct target *target, const struct resume *given, struct e
 
 /* ---- attach, reset, detach ---- */
 
-/* Not its save area, which is written on entry and before the program is let go: a program that a lost session left traced may enter the
- * kernel just now, which is the same. */
+/* Of its save area only BRCR, which is the host's: the rest is written on entry or before the program is let go, and a program that a lost
+ * session left traced may enter the kernel just now, which is the same. */
 static int load_aseram(struct sh4_target *t, struct err *err)
 {
     uint32_t words[SH4_ASERAM_SIZE / 4];
     const uint8_t *code = sh4_agent_ase.code[t->base.big_endian];
     size_t n = sh4_agent_ase.save_area / 4;
+    const uint32_t brcr = 0;
     for (size_t i = 0; i < n; i++)
         words[i] = get32(code + 4 * i, t->base.big_endian);
     int ret = sh4_link_aseram(&t->link, 0, words, n, err);
+    if (ret == 0)
+        ret = sh4_link_aseram(&t->link, sh4_agent_ase.save_area + 4 * SH4_SAVE_BRCR, &brcr, 1, err);
     if (ret < 0)
         return err_prefix(err, ret, "loading the agent into ASERAM");
     t->ase_loaded = true;
