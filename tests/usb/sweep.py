@@ -133,7 +133,7 @@ class Serial(Stream):
                                 stdout=subprocess.PIPE, text=True)
 
     def cable(self, board, tmp, *how):
-        port, rest = board.stdout.readline().strip().removeprefix("serial:").split(",timeout=")[0].split(",", 1) # with faults the usual one
+        port, rest = board.stdout.readline().strip().removeprefix("serial:").split(",", 1)
         return SerialCable(port, os.path.join(tmp, "port"), *how), f"serial:{os.path.join(tmp, 'port')},{rest}"
 
 
