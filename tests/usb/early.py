@@ -18,7 +18,7 @@ RUNS = {
                {"Initialise": 1, "BuildList": 1, "GetNewNode": 1000, "MallocNode": 1000, "GetLastNode": 999, "InsertNode": 1000}),
     "s12zvml128": ("motor", ["--for", "200ms"], {}),
 }
-GROWTH, MOST = 2, 8000
+GROWTH, MOST = 1.5, 8000
 DEADLINE_S = 90 # of a machine that does many things at once
 
 
@@ -69,7 +69,7 @@ def main():
         said = pulled_at(at, command, os.path.join(EXAMPLES, folder), rig, hits, 1 if "does not answer" in said else 0)
         print(f"at transfer {at}: {said and said.strip()} ({time.monotonic() - began:.1f} s)", flush=True)
         missing -= {phase for phase in missing if phase in (said or "")}
-        at *= GROWTH
+        at = int(at * GROWTH) + 1
         if not missing:
             return
     sys.exit(f"never pulled during {missing}")

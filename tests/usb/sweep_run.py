@@ -194,7 +194,11 @@ class TcpCable(Cable):
         self.listen()
 
     def listen(self):
-        self.listener = socket.create_server(("127.0.0.1", self.port))
+        while self.listener is None:
+            try:
+                self.listener = socket.create_server(("127.0.0.1", self.port))
+            except OSError: # somebody's connection has that number just now
+                time.sleep(0.05)
         self.port = self.listener.getsockname()[1]
 
     def watched(self):
