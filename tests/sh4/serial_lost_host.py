@@ -19,7 +19,7 @@ from rig_program import heard, lines_of, wait_for  # noqa: E402
 BACK_S = 60
 LET_GO = "let the program run on" # met only by the last requests: then the profile ends with this error
 FOLDER = os.path.join(HERE, "../../docs/examples/profexam")
-SILENT_S = (20, 60, 120)  # 512 looks of some 16 ms each on a board that has its time; on a loaded machine it may not
+SILENT_S = (20, 100, 150)  # 512 looks of some 16 ms each on a board that has its time; on a loaded machine it may not
 
 
 def is_told(lines, text, seconds):
