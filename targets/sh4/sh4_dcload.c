@@ -34,6 +34,13 @@ enum {
 
 static const struct stream_ops *ops(const struct sh4_link *l) { return l->p->driver->stream; }
 
+/* A time as it is with usual patience: timeout=MS of --probe makes all of them longer. */
+static uint64_t given(const struct sh4_link *l, uint64_t ns)
+{
+    enum { USUAL_MS = 2000 };
+    return MAX(ns, ns / USUAL_MS * (l->silence_ns / 1000000));
+}
+
 /* In front of the agent: moves it to its place, switches the caches on (or empties the one for instructions, if they are), starts it. The
  * words behind the code are filled in. */
 static const uint16_t mover[] = {
@@ -72,7 +79,7 @@ static uint8_t *make_image(size_t *len)
 
 static int put(struct sh4_link *l, const void *bytes, size_t n, struct err *err)
 {
-    return ops(l)->write(l->p, bytes, n, LONG_NS + n * BYTE_NS, err);
+    return ops(l)->write(l->p, bytes, n, given(l, LONG_NS) + n * BYTE_NS, err);
 }
 
 /* n bytes within max_ns. Returns how many came. */
@@ -104,7 +111,7 @@ static int echoed(struct sh4_link *l, const uint8_t *bytes, size_t n, const char
     uint8_t back[4];
     int ret = put(l, bytes, n, err);
     if (ret == 0)
-        ret = get(l, back, n, WAIT_NS, err);
+        ret = get(l, back, n, given(l, WAIT_NS), err);
     if (ret < 0)
         return ret;
     return (size_t)ret == n && !memcmp(back, bytes, n) ? 0 : silent(l, what, err);
@@ -186,11 +193,11 @@ static int change_rate(struct sh4_link *l, uint32_t baud, uint32_t units, struct
     if (ret == 0)
         ret = ops(l)->set_baud(l->p, baud, NULL, err);
     if (ret == 0)
-        ret = get(l, again, sizeof again, RATE_NS, err); /* a pause; noise of the change */
+        ret = get(l, again, sizeof again, given(l, RATE_NS), err); /* a pause; noise of the change */
     if (ret >= 0)
         ret = word(l, 0x600DF00D, "the new bit rate", err);
     if (ret == 0)
-        ret = get(l, again, sizeof again, WAIT_NS, err);
+        ret = get(l, again, sizeof again, given(l, WAIT_NS), err);
     return ret < 0 ? ret : ret == 4 && le32(again) == 0x600DF00D ? 0 : silent(l, "the new bit rate", err);
 }
 
@@ -201,11 +208,11 @@ static int change_rate(struct sh4_link *l, uint32_t baud, uint32_t units, struct
 static int block_taken(struct sh4_link *l, size_t n, struct err *err)
 {
     uint8_t c = 0;
-    int ret = get(l, &c, 1, WAIT_NS + n * BYTE_NS * 2, err); /* the port may hold all of them still */
+    int ret = get(l, &c, 1, given(l, WAIT_NS) + n * BYTE_NS * 2, err); /* the port may hold all of them still */
     for (int i = 0; ret == 0 && i < FILLERS; i++) {
         ret = put(l, "", 1, err);
         if (ret == 0)
-            ret = get(l, &c, 1, FILL_NS, err);
+            ret = get(l, &c, 1, given(l, FILL_NS), err);
     }
     return ret < 0 ? ret : c == 'G' ? 0 : silent(l, "a block", err);
 }
@@ -241,7 +248,7 @@ static int compare_block(struct sh4_link *l, const uint8_t *image, size_t n, str
     if (ret == 0)
         ret = word(l, (uint32_t)n, "size", err);
     if (ret == 0)
-        ret = get(l, back, n + 6, LONG_NS + n * BYTE_NS, err);
+        ret = get(l, back, n + 6, given(l, LONG_NS) + n * BYTE_NS, err);
     bool same = ret == (int)n + 6 && back[0] == 'U' && le32(back + 1) == n && !memcmp(back + 5, image, n);
     free(back);
     if (ret >= 0)

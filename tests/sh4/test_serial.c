@@ -38,7 +38,7 @@ static struct line *connect(const struct serial_rig_options *o, bool log)
     l->rig = serial_rig_start(o);
     l->log = (struct log){ .enabled = log ? 1u << LOG_TARGET : 0, .write = take_log, .ctx = l };
     struct probe_config cfg = { .log = &l->log };
-    snprintf(name, sizeof name, "serial:%s,baud=%u%s", serial_rig_port(l->rig), o->brr ? 57600u : 1500000u, o->dcload ? ",loader=dcload" : "");
+    snprintf(name, sizeof name, "serial:%s,baud=%u%s", serial_rig_port(l->rig), o->brr ? 57600u : 1500000u, o->dcload ? ",loader=dcload,timeout=10000" : "");
     MUST(&l->b, probe_open(name, &cfg, &l->b.probe, &l->b.err));
     MUST(&l->b, sh4_open(l->b.probe, &(struct sh4_options){ .big_endian = o->big, .allow_private = true }, &l->b.t, &l->b.err));
     l->b.prog.big = o->big;
@@ -335,7 +335,7 @@ static void dcload__nobody_there_or_no_such_rate__says_what_to_do(void **state)
     serial_rig_stop(r);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(serial__both_orders_and_rates__halts_moves_memory_and_runs_on),
@@ -350,5 +350,7 @@ int main(void)
         cmocka_unit_test(dcload__every_rate__loads_the_agent_and_starts_it),
         cmocka_unit_test(dcload__nobody_there_or_no_such_rate__says_what_to_do),
     };
+    if (argc > 1)
+        cmocka_set_test_filter(argv[1]);
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
