@@ -37,8 +37,7 @@ static const struct stream_ops *ops(const struct sh4_link *l) { return l->p->dri
 /* A time as it is with usual patience: timeout=MS of --probe makes all of them longer. */
 static uint64_t given(const struct sh4_link *l, uint64_t ns)
 {
-    enum { USUAL_MS = 2000 };
-    return MAX(ns, ns / USUAL_MS * (l->silence_ns / 1000000));
+    return MAX(ns, ns / SH4_STREAM_SILENCE_MS * (l->silence_ns / 1000000));
 }
 
 /* In front of the agent: moves it to its place, switches the caches on (or empties the one for instructions, if they are), starts it. The

@@ -53,7 +53,7 @@ struct sh4_link {
     bool restarted;         /* it counts anew: the board was reset */
     unsigned stale;
     uint64_t heard_ns;      /* when the last exchange ended */
-    uint64_t silence_ns;    /* a kernel that waits speaks at least this often, however slow its memory */
+    uint64_t silence_ns;    /* SH4_STREAM_SILENCE_MS, or what --probe says */
     char text[120];         /* what the program prints, up to the end of its line */
     size_t text_len;
     uint64_t text_bytes;
@@ -93,13 +93,14 @@ int sh4_link_wait(struct sh4_link *l, uint64_t ns, struct err *err);
 /* ---- the same over a byte stream (sh4_stream.c) ---- */
 
 #define SH4_STREAM_LISTEN_NS 400000000u /* a kernel that waits speaks more often than this, unless its memory is very slow */
-/* After so many bytes that were to stop the program, silence of SH4_STREAM_LISTEN_NS between two: if it waits already, and that was lost, it
- * says so again only when nothing comes for a while. */
-enum { SH4_STREAM_ASKS = 3 };
+enum { SH4_STREAM_SILENCE_MS = 2000 }; /* a kernel that waits speaks at least this often, however slow its memory; timeout=MS is another */
 enum { SH4_STREAM_HALT = 3, SH4_STREAM_DRAIN = 2 }; /* bytes that interrupt the program; the second is the trace agent's */
 struct sh4_target;
 struct sh4_request;
 void sh4_stream_init(struct sh4_link *l); /* of sh4_link_init */
+/* How long to wait for a program that was asked to stop `asks` times until it is asked again; usual_ns over JTAG. Over a stream the first few
+ * times, then for silence: a kernel that waits already, and was not heard, says so again only when nothing comes for a while. */
+uint64_t sh4_link_again_ns(const struct sh4_link *l, unsigned asks, uint64_t usual_ns);
 /* Listens for a while whether a kernel waits at the far end. */
 int sh4_stream_connect(struct sh4_link *l, struct err *err);
 int sh4_stream_interrupt(struct sh4_link *l, uint8_t why, struct err *err);

@@ -142,9 +142,14 @@ static int wait_halted(struct sh4_link *l, uint64_t ns, struct err *err)
 
 void sh4_stream_init(struct sh4_link *l)
 {
-    enum { USUAL_MS = 2000 };
     unsigned asked = ops(l)->timeout_ms ? ops(l)->timeout_ms(l->p) : 0;
-    l->silence_ns = (asked ? asked : USUAL_MS) * 1000000ull;
+    l->silence_ns = (asked ? asked : SH4_STREAM_SILENCE_MS) * 1000000ull;
+}
+
+uint64_t sh4_link_again_ns(const struct sh4_link *l, unsigned asks, uint64_t usual_ns)
+{
+    enum { SOON = 3 };
+    return l->jtag || asks < SOON ? usual_ns : SH4_STREAM_LISTEN_NS;
 }
 
 int sh4_stream_connect(struct sh4_link *l, struct err *err)

@@ -489,11 +489,6 @@ static bool asked_enough(const struct sh4_target *t, uint64_t at)
     return at - t->halt_since_ns > limit && t->break_asks >= (t->link.jtag ? BREAK_MIN_ASKS : STREAM_MIN_ASKS);
 }
 
-static uint64_t break_again_ns(const struct sh4_target *t)
-{
-    return t->link.jtag || t->break_asks < SH4_STREAM_ASKS ? BREAK_AGAIN_NS : SH4_STREAM_LISTEN_NS;
-}
-
 static int poll_running(struct sh4_target *t, uint64_t max_ns, struct target_stop *stop, struct err *err)
 {
     uint64_t end = now(t) + max_ns, slice = 5000;
@@ -518,7 +513,7 @@ static int poll_running(struct sh4_target *t, uint64_t max_ns, struct target_sto
         uint64_t at = now(t);
         if (t->halt_wanted && asked_enough(t, at))
             return halt_failed(t, err);
-        if (t->halt_wanted && at - t->break_at_ns > break_again_ns(t) && (ret = ask_break(t, err)) < 0)
+        if (t->halt_wanted && at - t->break_at_ns > sh4_link_again_ns(&t->link, t->break_asks, BREAK_AGAIN_NS) && (ret = ask_break(t, err)) < 0)
             return ret;
         if (at >= end)
             return 0;

@@ -333,11 +333,6 @@ static int ask(struct sh4_trace *tr, struct err *err)
     return ret < 0 ? ret : sh4_link_wait(&t->link, 20000, err);
 }
 
-static uint64_t ask_again_ns(const struct sh4_trace *tr)
-{
-    return tr->t->link.jtag || tr->asks < SH4_STREAM_ASKS ? ASK_AGAIN_NS : SH4_STREAM_LISTEN_NS;
-}
-
 static int trace_poll(struct target *target, struct event *out, size_t cap, uint64_t max_ns, struct err *err)
 {
     struct sh4_target *t = sh4_of(target);
@@ -354,7 +349,8 @@ static int trace_poll(struct target *target, struct event *out, size_t cap, uint
         uint64_t at = now(t);
         if (tr->count || at >= end)
             break;
-        if (at - tr->last_drain_ns > MAX((uint64_t)ASK_NS, tr->patience_ns) && at - tr->last_ask_ns > ask_again_ns(tr) && !t->halt_wanted)
+        if (at - tr->last_drain_ns > MAX((uint64_t)ASK_NS, tr->patience_ns) && !t->halt_wanted &&
+            at - tr->last_ask_ns > sh4_link_again_ns(&t->link, tr->asks, ASK_AGAIN_NS))
             ret = ask(tr, err);
         else
             ret = sh4_link_wait(&t->link, MIN((uint64_t)SLICE_NS, end - at), err);
