@@ -300,7 +300,7 @@ static void random_programs__tables_that_overflow__agree_in_everything(void **st
 
 static void waiting__any_loop__skipped_to_the_cycle(void **state)
 {
-    static const struct { const char *name; uint32_t at; uint16_t code[8]; } rows[] = {
+    static const struct { const char *name; uint32_t at; uint16_t code[10]; } rows[] = {
         { "bra .", 0x8C001000, { 0xAFFE, 0x0009 } },
         { "poll a register, cached code", 0x8C001000, { 0x6012, 0x2008, 0x89FC, 0xAFFB, 0x0009 } },
         { "poll a register from ASERAM", 0xFC000000, { 0x6012, 0x2008, 0x89FC, 0xAFFB, 0x0009 } },
@@ -308,6 +308,11 @@ static void waiting__any_loop__skipped_to_the_cycle(void **state)
         { "poll memory", 0x8C001000, { 0x6022, 0x2008, 0x8BFC, 0xAFFB, 0x0009 } },
         { "count while waiting", 0x8C001000, { 0x6012, 0x7301, 0x2008, 0x89FB, 0xAFFA, 0x0009 } },
         { "poll what changes", 0x8C001000, { 0x6042, 0x2008, 0x8BFC, 0xAFFB, 0x0009 } },
+        { "count down", 0x8C001000, { 0x4510, 0x8BFD, 0xAFFC, 0x0009 } },
+        { "count down twice", 0x8C001000, { 0x4510, 0x4510, 0x8BFC, 0xAFFB, 0x0009 } },
+        { "what counts is read, too", 0x8C001000, { 0x4510, 0x3590, 0x8BFC, 0xAFFB, 0x0009 } },
+        { "... as a register of the other bank", 0x8C001000, { 0x4A0E, 0x4510, 0x4B0E, 0x08D2, 0x3890, 0x6893, 0x8BF8, 0xAFF7, 0x0009 } },
+        { "poll and count down", 0xAC001000, { 0x6012, 0xC81F, 0x8BFC, 0x4510, 0x8BFA, 0xAFF9, 0x0009 } },
     };
     struct fixture *fx = *state;
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
@@ -325,6 +330,10 @@ static void waiting__any_loop__skipped_to_the_cycle(void **state)
             m->cpu.r[1] = STEADY;
             m->cpu.r[2] = 0x8C002000;
             m->cpu.r[4] = 0xFF200000;
+            m->cpu.r[5] = 5000;
+            m->cpu.r[9] = 1000;
+            m->cpu.r[10] = 0x70000000; /* bank 1 as after reset; bank 0 */
+            m->cpu.r[11] = 0x50000000;
         }
         for (unsigned slice = 0; slice < 40; slice++) {
             uint64_t until = fx->m[0].cpu.cycle + 1 + rnd(fx) % 3000;
@@ -333,6 +342,70 @@ static void waiting__any_loop__skipped_to_the_cycle(void **state)
                 sh4_cpu_run(&fx->m[k].cpu, until);
             }
             same_state(fx, rows[i].name);
+        }
+        for (unsigned k = 0; k < 2; k++)
+            sh4_cpu_fini(&fx->m[k].cpu);
+    }
+}
+
+/* A body of what waiting loops are made of, and of what they are not; it comes back by what was counted, or always. */
+static void random_loop(struct fixture *fx, uint16_t code[8])
+{
+    static const uint16_t ops[] = {
+        0x6012, 0x6011, 0xC81F, 0x2008, 0x2338, 0x4510, 0x4310, 0x7301, 0x73FF, 0x7580, 0x0009, 0x6353, 0x3350, 0x3530, 0x0329, 0x0002,
+        0x4A0E, 0x4B0E, 0x43BE, 0x03B2, 0x4500, 0x2AAA, 0x353C, 0x8801, 0x4613, 0x6042,
+    }; /* MOV @R1,R0; TST; DT R5, R3; ADD #; MOV, CMP R5,R3; MOVT; STC SR; LDC R10, R11,SR; LDC, STC R3_BANK; SHLL; XOR; ADD; ...; MOV @R4,R0 */
+    static const uint16_t back[] = { 0x8B00, 0x8900, 0x8F00, 0x8D00, 0xA000 }; /* BF BT BF/S BT/S BRA */
+    unsigned n = 1 + rnd(fx) % 4;
+    uint16_t some[3];
+    for (unsigned i = 0; i < ARRAY_LEN(some); i++)
+        some[i] = ops[rnd(fx) % ARRAY_LEN(ops)];
+    for (unsigned i = 0; i < n; i++)
+        code[i] = some[rnd(fx) % ARRAY_LEN(some)];
+    uint16_t b = back[rnd(fx) % ARRAY_LEN(back)];
+    code[n] = (uint16_t)(b | (uint16_t)(-(int)(n + 2) & (b >> 12 == 0xA ? 0xFFF : 0xFF)));
+    code[n + 1] = one_in(fx, 3) ? ops[rnd(fx) % ARRAY_LEN(ops)] : 0x0009;
+    code[n + 2] = (uint16_t)(0xA000 | (-(int)(n + 4) & 0xFFF)); /* and on for ever */
+    code[n + 3] = 0x0009;
+}
+
+static void start_loop(struct fixture *fx, const uint16_t code[8])
+{
+    uint32_t r3 = one_in(fx, 2) ? rnd(fx) : rnd(fx) % 100, r5 = one_in(fx, 2) ? rnd(fx) : rnd(fx) % 2000;
+    for (unsigned k = 0; k < 2; k++) {
+        struct machine *m = &fx->m[k];
+        machine_init(m, false, k == 1, false);
+        for (unsigned j = 0; j < 8; j++)
+            put_le16(m->ram + 0x1000 + 2 * j, code[j]);
+        m->cpu.ccn.ccr = 0x105;
+        m->cpu.pc = 0x8C001000;
+        m->cpu.r[1] = STEADY;
+        m->cpu.r[3] = r3;
+        m->cpu.r[4] = 0xFF200000;
+        m->cpu.r[5] = r5;
+        m->cpu.r[10] = 0x70000000;
+        m->cpu.r[11] = 0x50000000;
+    }
+}
+
+static void waiting__random_loops__skipped_to_the_cycle(void **state)
+{
+    struct fixture *fx = *state;
+    memset(fx->m, 0, sizeof fx->m);
+    for (unsigned seed = 1; seed <= 2000; seed++) {
+        uint16_t code[8] = { 0 };
+        char name[32];
+        snprintf(name, sizeof name, "loop %u", seed);
+        fx->seed = seed;
+        random_loop(fx, code);
+        start_loop(fx, code);
+        for (unsigned slice = 0; slice < 8; slice++) {
+            uint64_t until = fx->m[0].cpu.cycle + 1 + rnd(fx) % 3000;
+            for (unsigned k = 0; k < 2; k++) {
+                fx->m[k].steady = slice % 7 == 6;
+                sh4_cpu_run(&fx->m[k].cpu, until);
+            }
+            same_state(fx, name);
         }
         for (unsigned k = 0; k < 2; k++)
             sh4_cpu_fini(&fx->m[k].cpu);
@@ -357,6 +430,7 @@ int main(void)
         cmocka_unit_test(random_programs__big_endian__agree_in_everything),
         cmocka_unit_test(random_programs__tables_that_overflow__agree_in_everything),
         cmocka_unit_test(waiting__any_loop__skipped_to_the_cycle),
+        cmocka_unit_test(waiting__random_loops__skipped_to_the_cycle),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }

@@ -284,11 +284,12 @@ static void self_reset(void *ctx, uint16_t expevt)
     board_devices_reset(b, false);
 }
 
-/* SDDR and SDIR change only by the wire, which acts between runs. */
+/* SDDR and SDIR change only by the wire, which acts between runs; the serial port's state when a character has come or gone, and
+ * the flags that were seen are seen already. */
 static bool stable(void *ctx, uint32_t addr)
 {
     (void)ctx;
-    return addr == SH4_SDDR || addr == SH4_SDDR + 2 || addr == SH4_SDIR;
+    return addr == SH4_SDDR || addr == SH4_SDDR + 2 || addr == SH4_SDIR || addr == SH4_SCFDR2 || addr == SH4_SCFSR2 || addr == SH4_SCLSR2;
 }
 
 void board_bus(struct board *b, struct sh4_bus *bus)

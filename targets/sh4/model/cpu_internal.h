@@ -73,6 +73,8 @@ struct sh4_fast {
     bool fetch_redirected;       /* the next fetch starts a new 4-byte word whatever its parity */
     uint8_t ubc_after;           /* channels that break after the instruction under way */
     uint64_t effects;            /* changes when anything happened that a repeated loop body may not see again */
+    uint16_t ops[256];           /* executed one by one of late; ops[nops] is next */
+    uint8_t nops;
     uint64_t next_look, look_pause; /* cpu_idle.c: not before this cycle; and how long the last pause was */
     uint64_t ase_since;          /* cycle at ASE entry */
     uint64_t dead;               /* cycles asleep, held or in ASE mode: not in elapsed time */

@@ -265,8 +265,10 @@ static struct sh4_time issue(struct sh4_cpu *cpu, const struct sh4_tdesc *d)
     return t;
 }
 
+/* Called once for every instruction that is executed. */
 static const struct sh4_tdesc *timing_of(struct sh4_cpu *cpu, uint16_t op)
 {
+    cpu->fast->ops[cpu->fast->nops++] = op;
     return sh4_tdesc_get(cpu->fast->tdesc, op, cpu->fpscr & FPSCR_PR, cpu->fpscr & FPSCR_SZ);
 }
 

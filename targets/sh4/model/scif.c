@@ -152,7 +152,7 @@ uint64_t sh4_scif_next(const struct sh4_scif *s)
     if (REG_GET(s->scscr, SH4_SCSCR2_TE) && s->shifting)
         next = s->tx_done;
     if (REG_GET(s->scscr, SH4_SCSCR2_RE)) {
-        if (s->fd_in >= 0 && s->rx_at < next)
+        if (s->fd_in >= 0 && !REG_GET(s->scfcr, SH4_SCFCR2_LOOP) && s->rx_at < next)
             next = s->rx_at;
         uint64_t idle = s->rx_last + 15 * bit_clocks(s);
         if (s->rx_len && !(s->scfsr & (DR | RDF)) && idle < next)
