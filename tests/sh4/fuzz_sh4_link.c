@@ -1,6 +1,7 @@
 /* The SH-4 driver on a wire that answers anything: words of the agent over JTAG, with private commands or without, or bytes of it over a serial
- * line. It may fail, but not hang, or write beyond a buffer. The first byte of the input picks the wire, the rest is what comes back;
+ * line, or of dcload first. It may fail, but not hang, or write beyond a buffer. The first byte of the input picks the wire, the rest is what comes back;
  * behind its end TDO is high, and the line is silent. */
+#include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -13,6 +14,7 @@ struct wire {
     struct probe probe;
     const uint8_t *at, *end;
     uint64_t ns;
+    bool dcload;
 };
 
 static struct wire *wire_of(struct probe *p) { return CONTAINER_OF(p, struct wire, probe); }
@@ -90,10 +92,12 @@ static void stats(struct probe *p, uint64_t *clocks, uint64_t *transfers, uint64
 
 /* ---- serial line ---- */
 
-static unsigned traits(struct probe *p)
+static unsigned traits(struct probe *p) { return wire_of(p)->dcload ? STREAM_DCLOAD : 0; }
+
+static uint32_t baud(struct probe *p)
 {
     (void)p;
-    return 0;
+    return 1500000;
 }
 
 /* Up to seven bytes at a time; then nothing until the deadline. */
@@ -129,14 +133,15 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     static const struct jtag_ops jtag = { .execute = execute, .set_pins = set_pins, .get_pins = get_pins, .set_clock = set_clock, .wait = wait_ns,
                                           .now_ns = now_ns, .batch_bits = batch_bits, .stats = stats };
     static const struct stream_ops stream = { .traits = traits, .read = read_bytes, .write = write_bytes, .flush = flush, .set_baud = set_baud,
-                                              .now_ns = now_ns, .stats = stats };
+                                              .baud = baud, .now_ns = now_ns, .stats = stats };
     struct jtag_ops chained = jtag;
     chained.ir_bits = ir_bits;
     const struct probe_driver drivers[] = { { .name = "alone", .jtag = &jtag }, { .name = "chained", .jtag = &chained }, { .name = "line", .stream = &stream } };
     if (!size)
         return 0;
     unsigned driver = data[0] % ARRAY_LEN(drivers);
-    struct wire w = { .probe = { .driver = &drivers[driver], .name = "any" }, .at = data + 1, .end = data + size };
+    struct wire w = { .probe = { .driver = &drivers[driver], .name = "any" }, .at = data + 1, .end = data + size,
+                      .dcload = driver == 2 && (data[0] & 0x20) };
     const struct sh4_options opt = { .allow_private = driver < 2 && (data[0] & 0x40), .big_endian = data[0] & 0x80 };
     struct target *t;
     if (sh4_open(&w.probe, &opt, &t, NULL) < 0)
