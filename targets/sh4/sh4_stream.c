@@ -329,11 +329,14 @@ static int after_failure(struct sh4_target *t, const struct sh4_request *r, enum
     return ret;
 }
 
+/* A request that was taken for lost may come late, after its repetition: op_go says by its marker which halt it ends, and is done once. */
+static uint32_t marker_of(struct sh4_target *t, const struct sh4_request *r) { return is_go(t, r) ? ~t->link.halts : next_marker(t); }
+
 static int exchange(struct sh4_target *t, struct sh4_request *r, uint8_t *out, struct err *err)
 {
     struct sh4_link *l = &t->link;
     for (int tries = 0; tries < TRIES; tries++) {
-        uint32_t c, marker = next_marker(t);
+        uint32_t c, marker = marker_of(t, r);
         sift(l, l->in_len);
         size_t n = compose(r, marker, out, &c);
         bool fresh = !is_go(t, r) && ops(l)->now_ns(l->p) - l->heard_ns < FRESH_NS;
@@ -346,8 +349,10 @@ static int exchange(struct sh4_target *t, struct sh4_request *r, uint8_t *out, s
             return ret;
         l->heard_ns = ops(l)->now_ns(l->p);
         if (ret == GOOD) {
-            if (is_go(t, r))
+            if (is_go(t, r)) {
                 let_go(l);
+                r->status = 0; /* or SH4_AGENT_OTHER_HALT: done before, and halted since, which is told next */
+            }
             return 0;
         }
         ret = after_failure(t, r, (enum verdict)ret, err);

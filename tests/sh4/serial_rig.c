@@ -19,7 +19,7 @@
 #include "targets/sh4/model/board.h"
 #include "tests/model/asm.h"
 
-enum { ROM_BYTES = 0x4000, ROM_AGENT = 0x1000, ROM_TEXT = 0x3000, SLICE_NS = 200000, MOST_NS = 100000000, CHUNK = 512, HARMED = 2 * CHUNK, STALE = 16 };
+enum { ROM_BYTES = 0x4000, ROM_AGENT = 0x1000, ROM_TEXT = 0x3000, SLICE_NS = 200000, MOST_NS = 100000000, CHUNK = 512, HARMED = 2 * CHUNK, STALE = 16, REQUEST = 25, ROUTINE = 5 };
 
 struct serial_rig {
     struct probe *probe;
@@ -29,6 +29,10 @@ struct serial_rig {
     atomic_uint flip, drop;
     unsigned stale;
     atomic_ullong to, from;
+    atomic_uint hold_go; /* ms */
+    uint8_t held[CHUNK];
+    size_t nheld;
+    uint64_t held_until; /* host_ns() */
     char dir[32], rom[64], link[64], port[64];
     int near, far; /* the cable's ends: the port to connect to, the board's */
     uint32_t seed;
@@ -212,6 +216,40 @@ static size_t harm(struct serial_rig *r, uint8_t *b, size_t n, bool to_board)
     return out;
 }
 
+static void deliver(struct serial_rig *r, int to, const uint8_t *b, size_t len)
+{
+    for (size_t done = 0; done < len && !atomic_load(&r->stop);) {
+        ssize_t w = write(to, b + done, len - done);
+        if (w > 0)
+            done += (size_t)w;
+        else
+            nanosleep(&(struct timespec){ .tv_nsec = 100000 }, NULL);
+    }
+}
+
+static bool hold(struct serial_rig *r, const uint8_t *b, size_t len)
+{
+    const uint32_t go = (uint32_t)sh4_agent_scif.op_go - sh4_agent_scif.ref_call;
+    unsigned ms = atomic_load(&r->hold_go);
+    if (!ms || len < REQUEST || le32(b + ROUTINE) != go)
+        return false;
+    memcpy(r->held, b, len);
+    r->nheld = len;
+    r->held_until = host_ns() + ms * 1000000ull;
+    return true;
+}
+
+static void deliver_held(struct serial_rig *r)
+{
+    ssize_t more = read(r->near, r->held + r->nheld, sizeof r->held - r->nheld);
+    r->nheld += more > 0 ? (size_t)more : 0;
+    for (size_t at = 0; at < r->nheld; at += REQUEST) {
+        deliver(r, r->far, r->held + at, MIN(r->nheld - at, (size_t)REQUEST));
+        nanosleep(&(struct timespec){ .tv_nsec = 3000000 }, NULL);
+    }
+    r->nheld = 0;
+}
+
 static bool carry(struct serial_rig *r, int from, int to, atomic_ullong *count)
 {
     uint8_t b[HARMED];
@@ -221,13 +259,8 @@ static bool carry(struct serial_rig *r, int from, int to, atomic_ullong *count)
     size_t len = harm(r, b, (size_t)n, from == r->near);
     if (r->mute && from == r->far)
         len = harm_halted(r, b, len);
-    for (size_t done = 0; done < len && !atomic_load(&r->stop);) {
-        ssize_t w = write(to, b + done, len - done);
-        if (w > 0)
-            done += (size_t)w;
-        else
-            nanosleep(&(struct timespec){ .tv_nsec = 100000 }, NULL);
-    }
+    if (from != r->near || !hold(r, b, len))
+        deliver(r, to, b, len);
     atomic_fetch_add(count, len);
     return true;
 }
@@ -236,7 +269,9 @@ static void *run_cable(void *arg)
 {
     struct serial_rig *r = arg;
     while (!atomic_load(&r->stop)) {
-        struct pollfd p[2] = { { .fd = r->near, .events = POLLIN }, { .fd = r->far, .events = POLLIN } };
+        if (r->nheld && host_ns() >= r->held_until)
+            deliver_held(r);
+        struct pollfd p[2] = { { .fd = r->nheld ? -1 : r->near, .events = POLLIN }, { .fd = r->far, .events = POLLIN } };
         if (atomic_load(&r->pulled) && r->near >= 0) {
             close(r->near);
             r->near = p[0].fd = -1;
@@ -309,6 +344,8 @@ void serial_rig_damage(struct serial_rig *r, unsigned flip, unsigned drop)
     atomic_store(&r->flip, flip);
     atomic_store(&r->drop, drop);
 }
+
+void serial_rig_hold_go(struct serial_rig *r, unsigned ms) { atomic_store(&r->hold_go, ms); }
 
 void serial_rig_reset(struct serial_rig *r)
 {

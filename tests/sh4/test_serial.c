@@ -87,6 +87,7 @@ static struct target_stop step_it(struct board *b)
     return stops(b);
 }
 
+#define ADDS "add #1,r1\n add #1,r1\n add #1,r1\n add #1,r1\n add #1,r1\n add #1,r1\n add #1,r1\n add #1,r1\n"
 static const char loop[] = "start: mov #0,r1\n again: add #1,r1\n nop\n bsr leaf\n nop\n bra again\n nop\n leaf: rts\n add #2,r2\n";
 
 static void load(struct board *b, const char *text)
@@ -220,6 +221,23 @@ static void serial__noise__memory_arrives_whole(void **state)
     }
 }
 
+/* "Halted" is heard again and again while op_go is under way, so it is sent again: the board gets it several times. */
+static void serial__op_go_late_and_repeated__each_step_is_one(void **state)
+{
+    (void)state;
+    struct line *l = start(&(struct serial_rig_options){ .big = false });
+    struct board *b = &l->b;
+    halt_it(b);
+    load(b, "start: mov #0,r1\n" ADDS ADDS);
+    assert_int_equal(step_it(b).pc, CODE + 2);
+    for (int k = 1; k <= 8; k++) {
+        serial_rig_hold_go(l->rig, 80);
+        assert_int_equal(step_it(b).pc, CODE + 2 + 2 * k);
+        assert_int_equal(get_reg(b, 1), k);
+    }
+    finish(l);
+}
+
 static void serial__nobody_there__says_so_in_time(void **state)
 {
     (void)state;
@@ -343,6 +361,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(serial__bl_set__steps_inside_the_agent),
         cmocka_unit_test(serial__detach_and_attach_again__program_goes_on),
         cmocka_unit_test(serial__noise__memory_arrives_whole),
+        cmocka_unit_test(serial__op_go_late_and_repeated__each_step_is_one),
         cmocka_unit_test(serial__nobody_there__says_so_in_time),
         cmocka_unit_test(serial__board_reset__request_fails_then_attach_works),
         cmocka_unit_test(serial__cable_pulled__is_gone_at_once),

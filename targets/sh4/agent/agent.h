@@ -42,6 +42,7 @@ void sh4_agent_place(const struct sh4_agent_layout *a, uint32_t base, int big, u
 #define SH4_AGENT_VERSION 1u        /* low bits of the word that says "halted"; the rest is the base */
 #define SH4_AGENT_START 0xA5u     /* SCIF, byte from the host: a request follows. Any other stops the program; 0 to 3 do nothing else */
 #define SH4_AGENT_SYNC 0x53344841u /* SCIF, kernel: halted; the word that says where, how often so far, and their sum follow */
+#define SH4_AGENT_OTHER_HALT 2u /* SCIF, status of op_go: its marker is not the complement of how often it has halted; nothing was done */
 #define SH4_AGENT_FACTOR 0x9E3779B1u /* SCIF: sum = halves exchanged of (sum + word) * this */
 #define SH4_AGENT_ID 0x53483441u    /* word at base + 4 of the RAM layout; + 8: version */
 

@@ -428,7 +428,18 @@ ref_read:
 
 ! op_go(r4 lo, r5 hi, r6 pc): resume as the save area says. pc != 0: UBC channel A there, and again while
 ! lo <= pc < hi without asking the host.
-op_go:  mov.l   l_step,r1
+op_go:
+.if SCIF
+        mov.l   l_halts,r1              ! the marker says which halt is meant: one that comes late, or again, is for none
+        mov.l   @r1,r0
+        not     r0,r0
+        cmp/eq  r0,r12
+        bt      1f
+        rts
+        mov     #2,r13                  ! SH4_AGENT_OTHER_HALT
+1:
+.endif
+        mov.l   l_step,r1
         mov.l   r4,@r1
         mov.l   r5,@(4,r1)
         mov.l   r6,@(8,r1)
