@@ -208,6 +208,7 @@ struct sh4_target {
     bool displaced;        /* an instruction runs inside the agent */
     bool step_then_go;     /* it only steps off a patched instruction: then continue */
     uint32_t lifted;       /* address of the patch taken out for the step, 0 none */
+    uint32_t step_from;    /* PC a step began at */
     uint32_t range_lo, range_hi;
     bool caught;           /* stopped at an exception before its handler; continue delivers it */
 

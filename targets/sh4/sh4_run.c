@@ -478,6 +478,7 @@ int sh4_step_start(struct sh4_target *t, struct err *err)
         t->lifted = p->addr;
     }
     t->stepping = true;
+    t->step_from = t->pc;
     ret = sh4_ubc_program(t, true, err);
     if (ret == 0)
         ret = sh4_leave(t, t->range_lo, t->range_hi, t->pc, err);

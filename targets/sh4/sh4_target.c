@@ -289,9 +289,43 @@ int sh4_run_freely(struct sh4_target *t, struct err *err)
     return ret < 0 ? ret : sh4_leave(t, 0, 0, 0, err);
 }
 
+/* A step as it was when the program stopped. */
+struct cut_step {
+    bool stepping;
+    uint32_t from, lo, hi;
+};
+
+static bool in_range(const struct sh4_target *t, const struct cut_step *cut) { return t->pc >= cut->lo && t->pc < cut->hi; }
+
+/* Something has interrupted it that nobody asked for, or no more: a break that was given up, or, over a serial line, a damaged byte. The
+ * agent takes that for a request to leave a range step, too. */
+static bool stray_interrupt(struct sh4_target *t, int is_stop, const struct cut_step *cut)
+{
+    if (t->save[SH4_SAVE_KIND] != SH4_ENTRY_INTERRUPT)
+        return is_stop && t->stop.reason == STOP_STEP && in_range(t, cut) && !t->halt_wanted;
+    bool late = t->break_late;
+    t->break_late = false;
+    return late || (!t->link.jtag && !t->halt_wanted);
+}
+
+/* A step that was cut off begins anew where it had not got anywhere yet: returns 0, or 1 if it is done. */
+static int step_on(struct sh4_target *t, const struct cut_step *cut, struct err *err)
+{
+    int ret = 1;
+    if (t->pc == cut->from || in_range(t, cut)) {
+        t->range_lo = cut->lo;
+        t->range_hi = cut->hi;
+        ret = sh4_step_start(t, err);
+    }
+    if (ret > 0)
+        sh4_stop_is(t, STOP_STEP, SIGNAL_TRAP);
+    return ret;
+}
+
 /* Stopped or done with a step: what does the caller see? Returns as poll() does. */
 static int settle(struct sh4_target *t, struct target_stop *stop, struct err *err)
 {
+    const struct cut_step cut = { t->stepping && !t->step_then_go, t->step_from, t->range_lo, t->range_hi };
     bool anew = t->link.restarted;
     if (anew) {
         t->link.restarted = false;
@@ -301,19 +335,17 @@ static int settle(struct sh4_target *t, struct target_stop *stop, struct err *er
     int is_stop = take_over(t, err);
     if (is_stop < 0)
         return is_stop;
-    if (is_stop && t->halt_wanted && t->stop.reason == STOP_STEP && t->pc >= t->range_lo && t->pc < t->range_hi)
+    if (is_stop && t->halt_wanted && t->stop.reason == STOP_STEP && in_range(t, &cut))
         sh4_stop_is(t, STOP_REQUEST, SIGNAL_INT); /* the agent left the range step because it was asked to */
     int ret = end_step(t, err);
     t->step_then_go = false;
     if (ret < 0)
         return ret;
-    if (t->save[SH4_SAVE_KIND] == SH4_ENTRY_INTERRUPT && t->break_late) { /* what was given up */
-        t->break_late = false;
+    if (stray_interrupt(t, is_stop, &cut)) {
         is_stop = 0;
+        if (cut.stepping && !t->was_reset && !t->halt_wanted && (is_stop = step_on(t, &cut, err)) <= 0)
+            return is_stop;
     }
-    /* A damaged byte has interrupted it, nobody else. */
-    if (!t->link.jtag && t->save[SH4_SAVE_KIND] == SH4_ENTRY_INTERRUPT && !t->halt_wanted)
-        is_stop = 0;
     if (is_stop && anew)
         snprintf(t->stop.text, sizeof t->stop.text, "the board was reset meanwhile");
     if (t->was_reset) {

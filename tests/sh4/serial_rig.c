@@ -347,6 +347,8 @@ void serial_rig_damage(struct serial_rig *r, unsigned flip, unsigned drop)
 
 void serial_rig_hold_go(struct serial_rig *r, unsigned ms) { atomic_store(&r->hold_go, ms); }
 
+void serial_rig_stray(struct serial_rig *r, uint8_t byte) { deliver(r, r->far, &byte, 1); }
+
 void serial_rig_reset(struct serial_rig *r)
 {
     atomic_store(&r->reset, 1);

@@ -13,6 +13,7 @@
 #include "probe/base/bytes.h"
 #include "probe/base/log.h"
 #include "probe/base/util.h"
+#include "targets/sh4/agent/agent.h"
 #include "tests/sh4/fixture.h"
 #include "tests/sh4/serial_rig.h"
 
@@ -238,6 +239,32 @@ static void serial__op_go_late_and_repeated__each_step_is_one(void **state)
     finish(l);
 }
 
+static void serial__stray_byte_in_a_step__it_goes_on(void **state)
+{
+    static const uint8_t bytes[] = { 0x00, 0x40, SH4_AGENT_START };
+    enum { TURNS = 20000, BYTES = 6 };
+    (void)state;
+    struct line *l = start(&(struct serial_rig_options){ .big = false });
+    struct board *b = &l->b;
+    halt_it(b);
+    load(b, "mov.l turns,r2\n again: add #1,r1\n dt r2\n bf again\n out: bra out\n nop\n .align 2\n turns: .long 20000\n");
+    for (unsigned i = 0; i < ARRAY_LEN(bytes); i++) {
+        set_reg(b, 1, 0);
+        set_reg(b, R_PC, CODE);
+        MUST(b, b->t->ops->resume(b->t, &(struct resume){ .kind = RESUME_RANGE, .range_lo = CODE, .range_hi = label(b, "out") }, &b->err));
+        for (unsigned k = 0; k < BYTES; k++) {
+            struct target_stop stop;
+            serial_rig_stray(l->rig, bytes[i]);
+            assert_int_equal(b->t->ops->poll(b->t, 1000000, &stop, &b->err), 0);
+        }
+        struct target_stop stop = stops(b);
+        assert_int_equal(stop.reason, STOP_STEP);
+        assert_int_equal(stop.pc, label(b, "out"));
+        assert_int_equal(get_reg(b, 1), TURNS);
+    }
+    finish(l);
+}
+
 static void serial__nobody_there__says_so_in_time(void **state)
 {
     (void)state;
@@ -362,6 +389,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(serial__detach_and_attach_again__program_goes_on),
         cmocka_unit_test(serial__noise__memory_arrives_whole),
         cmocka_unit_test(serial__op_go_late_and_repeated__each_step_is_one),
+        cmocka_unit_test(serial__stray_byte_in_a_step__it_goes_on),
         cmocka_unit_test(serial__nobody_there__says_so_in_time),
         cmocka_unit_test(serial__board_reset__request_fails_then_attach_works),
         cmocka_unit_test(serial__cable_pulled__is_gone_at_once),
