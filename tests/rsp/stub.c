@@ -440,6 +440,15 @@ static bool sum_is_right(const char *body, size_t n, const char *digits)
     return byte_of(digits) == (sum & 0xFF);
 }
 
+static void interrupted(struct stub *s)
+{
+    unsigned n = ++s->interrupts;
+    if (n == s->q.lost_stop)
+        s->running = false;
+    else if (n != s->q.lost_03)
+        stop_reply(s, 2);
+}
+
 /* One whole packet at p. False: the connection is to be closed. */
 static bool got_packet(struct stub *s, char *p, size_t n)
 {
@@ -488,7 +497,7 @@ static bool consume(struct stub *s)
         if (s->running && s->q.deaf) /* in its receiver until it looks */
             break;
         if (c == 3 && s->running && !s->stalled)
-            stop_reply(s, 2);
+            interrupted(s);
         at++;
     }
     memmove(s->in, s->in + at, s->in_len - at);

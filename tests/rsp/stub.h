@@ -23,6 +23,8 @@ struct stub_quirks {
     bool wrong_step;      /* as sh-stub.c: sign after shift, no BT/S BF/S BRAF BSRF */
     bool behind;          /* at a TRAPA it reports the address behind it */
     bool deaf;            /* 0x03 is not heard while the program runs */
+    unsigned lost_03;     /* the N-th 0x03 gets lost on the way to it; 0: none */
+    unsigned lost_stop;   /* the answer to the N-th */
     bool no_p4;           /* on-chip registers are refused */
     bool says_05;         /* every stop is S05 */
     bool runs;            /* the program runs when the debugger comes */
@@ -53,6 +55,7 @@ struct stub {
     atomic_bool hit;       /* the fault was struck */
     /* the thread's own */
     bool running, no_acks, stalled, awaits_ack;
+    unsigned interrupts;
     char in[8192], last[8192];
     size_t in_len;
     uint32_t step_trap;    /* a TRAPA the stub wrote for a step; 0 none */

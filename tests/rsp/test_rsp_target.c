@@ -378,6 +378,27 @@ static void running__each_known_stub__halts_samples_and_is_read(void **state)
     }
 }
 
+/* It has listened before: what is lost on a serial line is no sign that it does not. */
+static void running__interrupt_or_its_answer_lost__is_asked_again(void **state)
+{
+    static const struct stub_quirks rows[] = { { .words = 67, .lost_03 = 3 }, { .words = 67, .lost_stop = 3 }, { .words = 67, .lost_03 = 6 }, { .words = 67, .lost_stop = 6 } };
+    enum { SAMPLES = 5 };
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        struct rig r = attached(&rows[i], LOOP);
+        const struct target_ops *o = r.t->ops;
+        uint64_t pc = 0;
+        assert_int_equal(o->resume(r.t, &(struct resume){ .kind = RESUME_CONTINUE }, NULL), 0);
+        for (int n = 0; n < SAMPLES; n++) {
+            assert_int_equal(o->sample_pc(r.t, &pc, NULL), 1);
+            assert_in_range(pc, STUB_CODE, STUB_CODE + 8);
+        }
+        assert_int_equal(o->halt(r.t, NULL), 0);
+        assert_int_equal(wait_stop(&r).reason, STOP_REQUEST);
+        rig_close(&r);
+    }
+}
+
 static void running__stub_that_does_not_listen__says_so_in_time(void **state)
 {
     struct stub_quirks deaf = { .words = 67, .deaf = true };
@@ -645,6 +666,7 @@ int main(void)
         cmocka_unit_test(user_break__kallistios_says_signal_7__told_as_what_was_set),
         cmocka_unit_test(watchpoint__stub_without__is_refused_with_words),
         cmocka_unit_test(running__each_known_stub__halts_samples_and_is_read),
+        cmocka_unit_test(running__interrupt_or_its_answer_lost__is_asked_again),
         cmocka_unit_test(running__stub_that_does_not_listen__says_so_in_time),
         cmocka_unit_test(counters__stub_with_p4_and_without__read_or_refused),
         cmocka_unit_test(monitor__stub_command__passes_through),

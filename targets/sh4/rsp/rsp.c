@@ -58,13 +58,33 @@ int rsp_knock(struct rsp_target *t, struct err *err)
     return rsp_lost(t, rsp_interrupt(&t->c, err));
 }
 
-/* Waits for the stop that an interrupt brings; console output may come before. */
-static int await_stop(struct rsp_target *t, const char *what, struct err *err)
+/* The stop that an interrupt brings; console output may come before. 0: nothing in time. */
+static int take_stop(struct rsp_target *t, uint64_t max_ns, struct err *err)
 {
     int ret;
     do
-        ret = rsp_receive(&t->c, rsp_patience(&t->c, HOLD_MS * MS), NULL, err);
+        ret = rsp_receive(&t->c, max_ns, NULL, err);
     while (ret > 0 && rsp_console(&t->c));
+    return ret;
+}
+
+/* A stub that has listened before was not reached, or its answer was lost: halted, it answers a question only. */
+int rsp_knock_again(struct rsp_target *t, uint64_t max_ns, struct err *err)
+{
+    if (!t->listens)
+        return 0;
+    int ret = rsp_lost(t, rsp_interrupt(&t->c, err));
+    if (ret == 0)
+        ret = take_stop(t, max_ns, err);
+    return ret == 0 ? rsp_try(&t->c, "?", max_ns, err) : ret;
+}
+
+static int await_stop(struct rsp_target *t, const char *what, struct err *err)
+{
+    uint64_t max_ns = rsp_patience(&t->c, HOLD_MS * MS);
+    int ret = take_stop(t, max_ns, err);
+    if (ret == 0)
+        ret = rsp_knock_again(t, max_ns, err);
     return ret == 0 ? no_interrupt(t, what, err) : ret;
 }
 
@@ -102,6 +122,7 @@ int rsp_hold(struct rsp_target *t, const char *what, struct err *err)
     if (own && t->stop.reason == STOP_SIGNAL && b)
         t->stop.reason = b->kind == BP_HARD ? STOP_HWBREAK : STOP_SWBREAK;
     t->has_stop = own;
+    t->listens |= !own;
     return !own;
 }
 

@@ -62,6 +62,7 @@ struct rsp_target {
     bool has_stop, halt_wanted;
     bool user_break;           /* the stop was one, says the stub */
     bool knocked;              /* 0x03 was sent since it runs */
+    bool listens;              /* it has been answered before, by a stop */
     bool trapped;              /* it ran into what stopped it, at trap_at: no step of ours ended there */
     uint32_t trap_at;
     uint64_t halt_at_ns;
@@ -76,6 +77,7 @@ int rsp_lost(struct rsp_target *t, int ret);            /* notes that the stream
 int rsp_question(struct rsp_target *t, struct err *err, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 int rsp_need_halted(struct rsp_target *t, const char *what, struct err *err);
 int rsp_knock(struct rsp_target *t, struct err *err);   /* 0x03, once until the next stop */
+int rsp_knock_again(struct rsp_target *t, uint64_t max_ns, struct err *err); /* not answered: 1: now it is; 0: by none that listens */
 /* 1: held for a moment by an interrupt, to be let go by rsp_let_go(); 0: it was halted. */
 int rsp_hold(struct rsp_target *t, const char *what, struct err *err);
 int rsp_let_go(struct rsp_target *t, int held, int ret, struct err *err);

@@ -143,6 +143,7 @@ static void name_stop(struct rsp_target *t, bool stepped)
     if (t->stop.reason != STOP_SIGNAL)
         return;
     if (asked_to_halt(t)) {
+        t->listens = true;
         t->stop.reason = STOP_REQUEST;
         t->stop.signal = RSP_SIGINT;
     } else if (t->stop.signal != RSP_SIGTRAP && t->stop.signal != 0) {
@@ -443,11 +444,12 @@ static int listen(struct rsp_target *t, uint64_t max_ns, struct err *err)
     int ret = rsp_receive(&t->c, max_ns, NULL, err);
     if (ret == -ERR_PROTOCOL) /* damaged, and not repeated: it was the stop, most likely */
         ret = rsp_try(&t->c, "?", rsp_patience(&t->c, HALT_NS), err);
+    bool late = ret == 0 && t->halt_wanted && t->probe->driver->stream->now_ns(t->probe) - t->halt_at_ns > rsp_patience(&t->c, HALT_NS);
+    if (late)
+        ret = rsp_knock_again(t, rsp_patience(&t->c, HALT_NS), err);
     if (ret > 0)
         return repetition(t) || rsp_console(&t->c) ? 0 : stopped(t, err);
-    if (ret == 0 && t->halt_wanted && t->probe->driver->stream->now_ns(t->probe) - t->halt_at_ns > rsp_patience(&t->c, HALT_NS))
-        return no_halt(t, err);
-    return ret;
+    return late && ret == 0 ? no_halt(t, err) : ret;
 }
 
 /* A halted stub on a serial line says nothing by itself, and nothing when its board has lost power. */
