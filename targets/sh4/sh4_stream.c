@@ -13,7 +13,8 @@ enum {
     HALTED_BYTES = 4 * HALTED_WORDS,
     HEADER_WORDS = 6,
     TRIES = 10,
-    STALE = 2         /* "halted" may have been on its way before the request; twice means that the request was not understood */
+    STALE = 2,        /* "halted" may have been on its way before the request; twice means that the request was not understood ... */
+    SURELY = 8        /* ... or is late, as all of it is on a line that stands still for a moment: less and less is sent again */
 };
 #define WRITE_NS 2000000000u
 #define FRESH_NS 3000000u      /* so shortly after an answer no "halted" can be on its way */
@@ -335,7 +336,10 @@ static uint32_t marker_of(struct sh4_target *t, const struct sh4_request *r) { r
 static int exchange(struct sh4_target *t, struct sh4_request *r, uint8_t *out, struct err *err)
 {
     struct sh4_link *l = &t->link;
-    for (int tries = 0; tries < TRIES; tries++) {
+    uint64_t began = ops(l)->now_ns(l->p);
+    unsigned tries = 0;
+    bool damaged = false;
+    for (; tries < TRIES || (!damaged && ops(l)->now_ns(l->p) - began < l->silence_ns); tries++) {
         uint32_t c, marker = marker_of(t, r);
         sift(l, l->in_len);
         size_t n = compose(r, marker, out, &c);
@@ -344,7 +348,7 @@ static int exchange(struct sh4_target *t, struct sh4_request *r, uint8_t *out, s
         if (ret < 0)
             return err_prefix(err, ret, "serial line");
         l->scans += n;
-        ret = answer(l, r, marker, c, fresh ? 1 : STALE, err);
+        ret = answer(l, r, marker, c, MIN((fresh ? 1 : STALE) + tries, (unsigned)SURELY), err);
         if (ret < 0)
             return ret;
         l->heard_ns = ops(l)->now_ns(l->p);
@@ -355,12 +359,13 @@ static int exchange(struct sh4_target *t, struct sh4_request *r, uint8_t *out, s
             }
             return 0;
         }
+        damaged = damaged || ret == DAMAGED;
         ret = after_failure(t, r, (enum verdict)ret, err);
         if (ret)
             return MIN(ret, 0);
     }
     return err_set(err, ERR_PROTOCOL, "check the cable and the ground; use a lower baud rate",
-                   "a request to the agent was damaged %d times running", TRIES);
+                   "a request to the agent was damaged %u times running", tries);
 }
 
 int sh4_stream_run(struct sh4_target *t, struct sh4_request *req, size_t n, struct err *err)

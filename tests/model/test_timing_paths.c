@@ -392,7 +392,7 @@ static void waiting__random_loops__skipped_to_the_cycle(void **state)
 {
     struct fixture *fx = *state;
     memset(fx->m, 0, sizeof fx->m);
-    for (unsigned seed = 1; seed <= 2000; seed++) {
+    for (unsigned seed = 1; seed <= 1000; seed++) {
         uint16_t code[8] = { 0 };
         char name[32];
         snprintf(name, sizeof name, "loop %u", seed);
