@@ -267,6 +267,7 @@ struct sh4_target {
     int (*trace_resuming)(struct sh4_target *t, struct resume *how, struct err *err);
     int (*trace_halted)(struct sh4_target *t, struct err *err);
     void (*trace_close)(struct sh4_target *t);
+    bool trace_lost;       /* a trace was armed when the board was lost: its agent may run still */
 };
 
 /* sh4_trace_ops - the function trace's table, in targets/sh4/trace. */

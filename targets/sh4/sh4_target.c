@@ -248,6 +248,7 @@ static int take_over(struct sh4_target *t, struct err *err)
         return ret;
     if (!t->leftovers_checked && !t->trace_vbr) {
         t->leftovers_checked = true;
+        t->trace_lost = false;
         if ((ret = sh4_trace_clean_leftovers(t, false, err)) < 0)
             return ret;
     }
@@ -383,15 +384,21 @@ static int private_break(struct sh4_target *t, struct err *err)
     enum { TRIES = 20, SURE = 4 };
     static const uint8_t sel[] = { SH4_STATUS_SR, SH4_STATUS_FETCH };
     uint32_t v[2] = { 0, 0 };
-    bool patient = now(t) - t->halt_since_ns < BREAK_LIMIT_NS / 2 || t->break_asks < BREAK_MIN_ASKS / 2;
+    uint64_t since = now(t) - t->halt_since_ns;
+    bool patient = since < BREAK_LIMIT_NS / 2 || t->break_asks < BREAK_MIN_ASKS / 2;
+    /* What a status tells is over when the break arrives: where an agent is known to run, it is not relied on. It is gone if the power was. */
+    bool asked_first = t->trace_lost && (since < BREAK_LIMIT_NS / 10 || t->break_asks < BREAK_MIN_ASKS / 5);
     /* A break taken with BL=1 costs the running handler its SPC and SSR: wait a little for BL=0. */
     bool blocked = true;
     for (int i = 0; i < TRIES; i++) {
         int ret = sh4_link_status(&t->link, sel, v, 2, err);
         if (ret < 0)
             return ret;
-        if (patient && trace_agent_runs(t, v[1]))
-            return sh4_link_command(&t->link, SH4_TI_INTERRUPT, err);
+        if (asked_first || (patient && trace_agent_runs(t, v[1]))) {
+            /* One of a lost session may wait for its ring to be read, with BL=1: it comes to the kernel when asked. */
+            ret = t->trace_poll ? 0 : sh4_agent_halted(t, err);
+            return ret ? MIN(ret, 0) : sh4_link_command(&t->link, SH4_TI_INTERRUPT, err);
+        }
         blocked = REG_GET(v[0], SH4_SR_BL) != 0;
         bool inside = sh4_in_agent(t, v[1]);
         if (!blocked && !inside && (i >= SURE || t->npatches || t->hooks))
@@ -723,8 +730,10 @@ static int op_attach(struct target *target, struct err *err)
     t->line_addr = 0;
     t->bar_known[0] = t->bar_known[1] = t->bamr_known[0] = t->bamr_known[1] = false;
     t->vbr_patched = t->leftovers_checked = false;
-    if (t->trace_poll && t->trace_close) /* an armed trace of before is a lost session's now: found and undone as one */
+    if (t->trace_poll && t->trace_close) { /* an armed trace of before is a lost session's now: found and undone as one */
         t->trace_close(t);
+        t->trace_lost = true;
+    }
     int ret = sh4_link_connect(&t->link, err);
     if (ret < 0)
         return lost(t, ret);

@@ -12,7 +12,9 @@
 
 #include "probe/base/util.h"
 #include "probe/jtag.h"
+#include "targets/sh4/agent/trace_blob.h"
 #include "targets/sh4/sh4_priv.h"
+#include "targets/sh4/trace/sh4_trace.h"
 #include "tests/trace/board.h"
 
 #define ROUNDS_AT 0xAC0E0000u
@@ -46,6 +48,7 @@ static struct cut {
     long left;
     long used;
     bool once; /* only that one is lost */
+    uint64_t lag_ns; /* of an adapter, for each transfer; of the session that attaches */
 } cut;
 
 static int execute(struct probe *p, const struct jtag_op *ops, size_t n, struct err *err)
@@ -56,6 +59,8 @@ static int execute(struct probe *p, const struct jtag_op *ops, size_t n, struct 
         (void)cut.real->execute(p, ops, n / 2, NULL);
     if (cut.left < 0 && (!cut.once || cut.left == -1))
         return err_set(err, cut.once ? ERR_TIMEOUT : ERR_USB, "", "the wire is cut");
+    if (cut.lag_ns)
+        (void)cut.real->wait(p, cut.lag_ns, NULL);
     return cut.real->execute(p, ops, n, err);
 }
 
@@ -138,6 +143,8 @@ static void attach_again(struct board *b, const char *what, long left)
     struct err err = { .code = ERR_OK };
     b->t->ops->close(b->t);
     assert_int_equal(sh4_open(b->probe, &opt, &b->t, &err), 0);
+    if (cut.lag_ns)
+        insert_cut(b);
     if (b->t->ops->attach(b->t, &err) < 0)
         fail_msg("%s, cut after %ld: attach: %s", what, left, err.what);
     board_halt(b);
@@ -158,6 +165,34 @@ static void attach_again(struct board *b, const char *what, long left)
     if (board_reg(b, 8) - board_word(b, ROUNDS_AT) > 1)
         fail_msg("%s, cut after %ld: lost count", what, left);
     check_registers(b, what, left);
+}
+
+/* Nobody reads the ring any more: the agent waits with BL=1, where a break would cost the program its SPC, and here for ever. It begins to at
+ * any moment of the next attach. */
+static void wait_for_reader(unsigned us)
+{
+    static struct board b;
+    static struct asm_prog prog;
+    start(&b, &prog);
+    struct trace_config cfg = { .image = &b.im, .counter = { 0x23, 0x13 } };
+    struct err err = { .code = ERR_OK };
+    uint32_t patience = 0x7FFFFFFF;
+    assert_int_equal(b.t->ops->trace->arm(b.t, &cfg, &err), 0);
+    uint32_t at = sh4_of(b.t)->trace->plan.base + sh4_trace_blob.ext + 4 * SH4_TRACE_X_WAIT;
+    assert_int_equal(b.t->ops->write_mem(b.t, at, 4, (const uint8_t *)&patience, 4, &err), 0);
+    assert_int_equal(b.probe->driver->jtag->wait(b.probe, us * 1000ull, &err), 0);
+    cut.left = 0;
+    cut.lag_ns = 300000;
+    attach_again(&b, "waiting for its ring to be read", (long)us);
+    cut.lag_ns = 0;
+    board_close(&b);
+}
+
+static void lost__agent_waits_for_its_ring_to_be_read__program_is_taken_from_it(void **state)
+{
+    (void)state;
+    for (unsigned us = 0; us < 12000; us += 100)
+        wait_for_reader(us);
 }
 
 static void cut_everywhere(enum phase when, const char *what)
@@ -271,6 +306,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(lost__wire_cut_while_disarming__program_runs_on_unpatched),
         cmocka_unit_test(arm__one_transfer_lost__says_so_or_traces),
         cmocka_unit_test(disarm__caller_behind_with_its_events__program_runs_on),
+        cmocka_unit_test(lost__agent_waits_for_its_ring_to_be_read__program_is_taken_from_it),
     };
     if (argc > 1)
         cmocka_set_test_filter(argv[1]);
