@@ -30,7 +30,7 @@ struct serial_rig {
     unsigned stale;
     atomic_ullong to, from;
     atomic_uint hold_go; /* ms */
-    uint8_t held[CHUNK];
+    uint8_t held[HARMED];
     size_t nheld;
     uint64_t held_until; /* host_ns() */
     char dir[32], rom[64], link[64], port[64];
