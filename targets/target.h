@@ -190,6 +190,9 @@ struct target_ops {
      * Returns 1 with *stop filled once per stop, 0 while running or halted, <0 on failure. */
     int (*poll)(struct target *t, uint64_t max_ns, struct target_stop *stop, struct err *err);
     int (*reset)(struct target *t, enum reset_mode mode, struct err *err);
+    /* Why a halted target stands: its last stop, or, if attach() found it so, what is known of how that came about. STOP_REQUEST then means that
+     * nothing of the program's did it: a look at it, or a trace being armed, when the session was lost. Never STOP_NONE. */
+    struct target_stop (*why_halted)(struct target *t);
 
     /* Registers by GDB number, target byte order, regs[n].bytes bytes. Target must be halted.
      * read: -ERR_NOT_FOUND for a place without a register. */

@@ -243,6 +243,8 @@ int s12z_poll(struct target *t, uint64_t max_ns, struct target_stop *stop, struc
 int s12z_halt(struct target *t, struct err *err);
 int s12z_halt_now(struct s12z_target *t, struct err *err);
 int s12z_run_freely(struct s12z_target *t, struct err *err);
+/* attach() has found it halted: t->stop tells why, STOP_REQUEST if no breakpoint of ours. efr: DBGEFR as found. */
+int s12z_found_halted(struct s12z_target *t, uint8_t *efr, struct err *err);
 int s12z_end_step(struct s12z_target *t, struct err *err); /* puts back what a step took out */
 void s12z_forget_halt(struct s12z_target *t);
 void s12z_stop_is(struct s12z_target *t, enum stop_reason reason, int signal);

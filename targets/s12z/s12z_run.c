@@ -118,6 +118,23 @@ static int stop_unasked(struct s12z_target *t, uint32_t pc, struct err *err)
     return 1;
 }
 
+int s12z_found_halted(struct s12z_target *t, uint8_t *efr, struct err *err)
+{
+    uint32_t pc;
+    int ret = s12z_get_reg(t, S12Z_REG_PC, &pc, err);
+    if (ret == 0)
+        ret = s12z_peek8(t, S12Z_DBGEFR, efr, err);
+    if (ret == 0)
+        ret = at_patch(t, pc, err);
+    if (ret < 0)
+        return ret;
+    const struct s12z_hard *h = s12z_hard_hit(t, *efr);
+    s12z_stop_is(t, ret ? STOP_SWBREAK : STOP_REQUEST, ret ? SIGNAL_TRAP : SIGNAL_INT);
+    if (!ret && h)
+        stop_at_hard(t, h);
+    return 0;
+}
+
 /* The CPU is in active BDM after running. 1: a stop to report, 0: to run on, < 0 failure. */
 static int classify(struct s12z_target *t, uint8_t efr, struct err *err)
 {

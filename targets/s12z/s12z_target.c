@@ -78,24 +78,13 @@ static int secured(struct s12z_target *t, struct err *err)
                    "the part is secured (BDCCSR %04X): it can only be erased", t->csr);
 }
 
-/* It was lost while it ran, and now stands: because its full trace buffer halted it, or a look at its PC did, and nothing else? */
-static int halted_by_us(struct s12z_target *t, struct err *err)
+/* It was lost while it ran, and now stands. If only its full trace buffer has halted it, or a look at its PC, it runs on. */
+static int found_halted(struct s12z_target *t, struct err *err)
 {
-    uint32_t pc;
     uint8_t efr = 0;
-    int ret = s12z_get_reg(t, S12Z_REG_PC, &pc, err);
-    if (ret == 0)
-        ret = s12z_peek8(t, S12Z_DBGEFR, &efr, err);
-    if (ret < 0)
-        return ret;
+    int ret = s12z_found_halted(t, &efr, err);
     bool profile = efr & (REG_MASK(S12Z_DBGEFR_PTBOVF) | (t->has_profile ? t->profile.comparators : 0));
-    return (t->look_when_lost || profile) && !s12z_patch_at(t, (pc - 1) & S12Z_ADDRESS) && !s12z_hard_hit(t, efr);
-}
-
-static int let_go_on(struct s12z_target *t, struct err *err)
-{
-    int ret = halted_by_us(t, err);
-    if (ret <= 0)
+    if (ret < 0 || !t->ran_when_lost || t->stop.reason != STOP_REQUEST || !(t->look_when_lost || profile))
         return ret;
     log_msg(t->probe->log, LOG_TARGET, "%s: only the lost session's trace has halted it: it runs on", t->probe->name);
     ret = s12z_command(t, BDC_GO, err);
@@ -135,8 +124,8 @@ int s12z_attach(struct target *target, struct err *err)
         log_msg(t->probe->log, LOG_TARGET, "%s: %s", t->probe->name, why.what);
         ret = 0;
     }
-    if (ret == 0 && t->ran_when_lost && t->state == TARGET_HALTED)
-        ret = let_go_on(t, &why);
+    if (ret == 0 && t->state == TARGET_HALTED)
+        ret = found_halted(t, &why);
     if (ret == 0)
         t->ran_when_lost = t->look_when_lost = false;
     for (size_t k = 0; ret == 0 && k < t->npatches; k++)
@@ -335,6 +324,7 @@ static const char *op_remark(struct target *target)
     return NULL;
 }
 
+static struct target_stop op_why_halted(struct target *target) { return s12z_of(target)->stop; }
 static enum target_state op_state(struct target *target) { return s12z_of(target)->state; }
 static uint64_t op_now(struct target *target) { return s12z_now(s12z_of(target)); }
 static uint64_t op_canonical(uint64_t addr) { return addr & S12Z_ADDRESS; }
@@ -366,7 +356,7 @@ static void op_close(struct target *target)
 static const struct target_ops table = {
     .name = "s12zvml128", .gdb_arch = "s12z", .regs = s12z_target_regs, .nregs = S12Z_NREGS, .pc_reg = S12Z_REG_PC, .sp_reg = S12Z_REG_SP,
     .bp_size = 1, .canonical = op_canonical, .attach = s12z_attach, .detach = op_detach, .state = op_state, .halt = s12z_halt,
-    .resume = s12z_resume, .poll = s12z_poll, .reset = op_reset, .read_reg = s12z_read_reg, .write_reg = s12z_write_reg,
+    .resume = s12z_resume, .poll = s12z_poll, .why_halted = op_why_halted, .reset = op_reset, .read_reg = s12z_read_reg, .write_reg = s12z_write_reg,
     .read_mem = s12z_read_mem, .write_mem = s12z_write_mem, .flash_erase = s12z_flash_erase, .flash_write = s12z_flash_write,
     .flash_done = s12z_flash_done, .sample_pc = s12z_sample_pc, .sample_held_ns = s12z_sample_held_ns, .remark = op_remark, .insert_bp = s12z_insert_bp,
     .remove_bp = s12z_remove_bp, .memory_map = op_memory_map, .monitor = s12z_monitor, .now_ns = op_now, .set_image = op_set_image,

@@ -28,16 +28,18 @@ int sh4_patch_set(struct sh4_target *t, struct sh4_patch *p, bool in_memory, str
     return ret;
 }
 
-/* After the board was away: what is not in its memory any more goes there again, over what is there now. */
+/* After the board was away: what is not in its memory goes there again, over what is there now. It may have been lost while a breakpoint was
+ * taken out for a step over it, or put back. */
 int sh4_patches_check(struct sh4_target *t, struct err *err)
 {
     for (size_t i = 0; i < t->npatches; i++) {
         struct sh4_patch *p = &t->patch[i];
         uint32_t now;
-        int ret = p->in_memory ? sh4_agent_try_read(t, p->addr, 2, &now, 1, err) : 0;
-        if (ret > 0 && (uint16_t)now != SH4_BREAK_INSN) {
-            p->orig = (uint16_t)now;
-            p->in_memory = false;
+        int ret = sh4_agent_try_read(t, p->addr, 2, &now, 1, err);
+        bool there = (uint16_t)now == SH4_BREAK_INSN;
+        if (ret > 0 && !(there && p->in_memory)) {
+            p->orig = there ? p->orig : (uint16_t)now;
+            p->in_memory = false; /* there, but not known to be: its cache line may not be */
             ret = sh4_patch_set(t, p, true, err);
         }
         if (ret < 0)

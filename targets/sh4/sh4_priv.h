@@ -207,6 +207,7 @@ struct sh4_target {
     bool stepping;         /* channel A does a step */
     bool displaced;        /* an instruction runs inside the agent */
     bool step_then_go;     /* it only steps off a patched instruction: then continue */
+    bool continuing;       /* the last resume was no step: any step since is the driver's own */
     uint32_t lifted;       /* address of the patch taken out for the step, 0 none */
     uint32_t step_from;    /* PC a step began at */
     uint32_t range_lo, range_hi;
@@ -409,6 +410,8 @@ int sh4_set_image(struct target *t, const struct image *image, struct err *err);
 int sh4_sync_written(struct sh4_target *t, struct err *err);
 int sh4_step_start(struct sh4_target *t, struct err *err);  /* 1: done already (stop set), 0: runs */
 int sh4_leave(struct sh4_target *t, uint32_t lo, uint32_t hi, uint32_t step_pc, struct err *err); /* resume the agent's program */
+/* Losing the adapter or the board is a state, seen by every later call. Returns ret. */
+int sh4_lost(struct sh4_target *t, int ret);
 void sh4_stop_is(struct sh4_target *t, enum stop_reason reason, int signal);
 int sh4_run_freely(struct sh4_target *t, struct err *err);
 /* ---- SR.BL=1 and breakpoints (sh4_bl.c) ---- */

@@ -34,8 +34,7 @@ static int link_wait(struct sh4_target *t, uint64_t ns, struct err *err)
     return sh4_link_wait(&t->link, ns, err);
 }
 
-/* Losing the adapter or the board is a state, seen by every later call. */
-static int lost(struct sh4_target *t, int ret)
+int sh4_lost(struct sh4_target *t, int ret)
 {
     if (ret == -ERR_USB || ret == -ERR_NO_TARGET)
         t->state = TARGET_GONE;
@@ -114,7 +113,7 @@ static int classify_trapa(struct sh4_target *t)
     uint32_t number = t->trap[0] >> 2 & 0xFF;
     struct sh4_patch *p = sh4_patch_at(t, t->pc - 2);
     if (number == (SH4_BREAK_INSN & 0xFF)) {
-        if ((p && p->in_memory) || t->leftover) { /* a lost session's breakpoint: its instruction is still to come */
+        if ((p && (p->in_memory || t->lifted == p->addr)) || t->leftover) { /* a lost session's breakpoint: its instruction is still to come */
             t->pc -= 2;
             sh4_stop_is(t, STOP_SWBREAK, SIGNAL_TRAP);
         } else {
@@ -461,7 +460,7 @@ static int op_halt(struct target *target, struct err *err)
     t->halt_wanted = true;
     t->halt_since_ns = now(t);
     t->break_asks = 0;
-    return t->crawling ? 0 : lost(t, ask_break(t, err));
+    return t->crawling ? 0 : sh4_lost(t, ask_break(t, err));
 }
 
 static int reset_is_held(struct err *err, const char *what)
@@ -587,9 +586,9 @@ static int op_poll(struct target *target, uint64_t max_ns, struct target_stop *s
     if (t->state != TARGET_RUNNING)
         return t->state == TARGET_GONE ? err_set(err, ERR_NO_TARGET, "check power and cable, then attach again",
                                                  "the target is gone")
-               : t->state == TARGET_HALTED && max_ns ? lost(t, check_alive(t, err)) : 0;
+               : t->state == TARGET_HALTED && max_ns ? sh4_lost(t, check_alive(t, err)) : 0;
     int ret = now(t) - t->alive_ns > ALIVE_NS ? check_alive(t, err) : 0;
-    return lost(t, ret < 0 ? ret : poll_running(t, max_ns, stop, err));
+    return sh4_lost(t, ret < 0 ? ret : poll_running(t, max_ns, stop, err));
 }
 
 /* A step that was done on the host's side is a stop at once. */
@@ -655,6 +654,7 @@ static int op_resume(struct target *target, const struct resume *given, struct e
         t->caught = false;
     }
     t->alias_set = 0;
+    t->continuing = how->kind == RESUME_CONTINUE;
     t->stop_pending = t->halt_wanted = t->step_then_go = t->was_reset = false;
     t->reset_look_ns = now(t);
     t->range_lo = t->range_hi = 0;
@@ -664,17 +664,17 @@ static int op_resume(struct target *target, const struct resume *given, struct e
     if (t->trace_resuming) {
         int ret = t->trace_resuming(t, how, err);
         if (ret < 0)
-            return lost(t, ret);
+            return sh4_lost(t, ret);
     }
     if (how->kind == RESUME_CONTINUE)
-        return lost(t, go_on(t, err));
+        return sh4_lost(t, go_on(t, err));
     if (how->kind == RESUME_STEP)
-        return lost(t, step(t, err));
+        return sh4_lost(t, step(t, err));
     if (REG_GET(t->sr, SH4_SR_BL))
-        return lost(t, range_with_bl(t, how, err));
+        return sh4_lost(t, range_with_bl(t, how, err));
     t->range_lo = (uint32_t)how->range_lo;
     t->range_hi = (uint32_t)how->range_hi;
-    return lost(t, step(t, err));
+    return sh4_lost(t, step(t, err));
 }
 
 /* ---- attach, reset, detach ---- */
@@ -720,6 +720,18 @@ static int fill_block(struct sh4_target *t, struct err *err)
     return taken ? sh4_link_words(&t->link, NULL, NULL, SH4_AGENT_DRAIN, err) : ret;
 }
 
+/* It stands in the agent. What nobody has halted runs on: a program that waited for a lost session to read its ring, or for its own exception. */
+static int found_halted(struct sh4_target *t, struct err *err)
+{
+    int is_stop = take_over(t, err);
+    int ret = is_stop < 0 ? is_stop : end_step(t, err);
+    if (ret == 0 && (!is_stop || t->save[SH4_SAVE_KIND] == SH4_ENTRY_TRACE))
+        ret = sh4_let_go(t, err);
+    else if (ret == 0 && t->continuing && t->stop.reason == STOP_STEP) /* the driver's own, on the way */
+        sh4_stop_is(t, STOP_REQUEST, SIGNAL_INT);
+    return sh4_lost(t, ret);
+}
+
 static int op_attach(struct target *target, struct err *err)
 {
     struct sh4_target *t = sh4_of(target);
@@ -736,7 +748,7 @@ static int op_attach(struct target *target, struct err *err)
     }
     int ret = sh4_link_connect(&t->link, err);
     if (ret < 0)
-        return lost(t, ret);
+        return sh4_lost(t, ret);
     /* An agent that waits already: a session before this one was lost while it stood at a breakpoint, or even in the
      * middle of a block. */
     ret = seen_halted(t, err);
@@ -745,28 +757,22 @@ static int op_attach(struct target *target, struct err *err)
     if (ret == 0 && (ret = sh4_clock_prove(&t->link, err)) > 0)
         return op_attach(target, err); /* what was seen through a bad wire is worth nothing */
     if (ret < 0)
-        return lost(t, ret);
+        return sh4_lost(t, ret);
     t->check_patches = t->npatches > 0 || t->nvbr_sites > 0;
-    if (ret > 0) {
-        ret = take_over(t, err);
-        if (ret >= 0 && t->save[SH4_SAVE_KIND] == SH4_ENTRY_TRACE) /* it waited for a lost session to read its ring: nobody has halted it */
-            ret = sh4_let_go(t, err);
-        return ret < 0 ? lost(t, ret) : 0;
-    }
+    if (ret > 0)
+        return found_halted(t, err);
     t->layout = NULL;
     if (!t->link.jtag && t->probe->driver->stream->traits(t->probe) & STREAM_DCLOAD) {
         ret = sh4_dcload(t, err);
         if (ret == 0)
             ret = err_set(err, ERR_NO_TARGET, "reset the Dreamcast, start dcload again; try baud=57600", "the agent was loaded and does not answer");
-        if (ret > 0)
-            ret = take_over(t, err);
-        return ret < 0 ? lost(t, ret) : 0;
+        return ret > 0 ? found_halted(t, err) : sh4_lost(t, ret);
     }
     if (t->opt.allow_private) {
         use_ase(t);
         ret = load_aseram(t, err);
         if (ret < 0)
-            return lost(t, ret);
+            return sh4_lost(t, ret);
     }
     t->state = TARGET_RUNNING;
     return 0;
@@ -801,7 +807,7 @@ static int op_detach(struct target *target, struct err *err)
     if (t->trace_vbr) {
         int ret = t->ops.trace->disarm(target, err);
         if (ret < 0)
-            return lost(t, err_prefix(err, ret, "detach"));
+            return sh4_lost(t, err_prefix(err, ret, "detach"));
     }
     /* A target that ran undisturbed is left alone: no patch, no channel, nothing to undo. */
     bool clean = !sh4_needs_hooks(t) && !t->hooks && !t->iprc_kept;
@@ -815,7 +821,7 @@ static int op_detach(struct target *target, struct err *err)
     if (ret == 0)
         ret = sh4_run_freely(t, err);
     if (ret < 0)
-        return lost(t, err_prefix(err, ret, "detach"));
+        return sh4_lost(t, err_prefix(err, ret, "detach"));
     t->state = TARGET_DETACHED;
     return sh4_link_command(&t->link, SH4_TI_BYPASS, err);
 }
@@ -886,9 +892,9 @@ static int op_reset(struct target *target, enum reset_mode mode, struct err *err
     if (t->opt.allow_private && (mode == RESET_HALT || sh4_needs_hooks(t))) {
         int ret = reset_halt(t, err);
         if (ret < 0 || mode == RESET_HALT)
-            return lost(t, ret);
+            return sh4_lost(t, ret);
         t->stop_pending = false;
-        return lost(t, sh4_run_freely(t, err));
+        return sh4_lost(t, sh4_run_freely(t, err));
     }
     int ret = sh4_link_command(&t->link, SH4_TI_RESET_ASSERT, err);
     if (ret == 0)
@@ -897,11 +903,12 @@ static int op_reset(struct target *target, enum reset_mode mode, struct err *err
         ret = sh4_link_command(&t->link, SH4_TI_RESET_NEGATE, err);
     if (ret == 0)
         forget_run(t);
-    return lost(t, ret);
+    return sh4_lost(t, ret);
 }
 
 /* ---- the rest of the interface ---- */
 
+static struct target_stop op_why_halted(struct target *target) { return sh4_of(target)->stop; }
 static enum target_state op_state(struct target *target) { return sh4_of(target)->state; }
 static uint64_t op_now(struct target *target) { return now(sh4_of(target)); }
 static uint64_t op_canonical(uint64_t addr) { return sh4_canonical32((uint32_t)addr); }
@@ -962,6 +969,7 @@ static const struct target_ops table = {
     .name = "sh7750", .gdb_arch = "sh4", .regs = sh4_target_regs, .nregs = SH4_NREGS, .pc_reg = SH4_REG_PC,
     .sp_reg = SH4_REG_SP, .bp_size = 2, .canonical = op_canonical, .attach = op_attach, .detach = op_detach,
     .state = op_state, .halt = op_halt, .resume = op_resume, .poll = op_poll, .reset = op_reset,
+    .why_halted = op_why_halted,
     .read_reg = sh4_read_reg, .write_reg = sh4_write_reg, .read_mem = sh4_read_mem, .write_mem = sh4_write_mem, .same_mem = sh4_same_mem,
     .sample_pc = sh4_sample_pc,
     .insert_bp = sh4_insert_bp, .remove_bp = sh4_remove_bp, .memory_map = op_memory_map,

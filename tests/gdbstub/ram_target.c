@@ -161,8 +161,11 @@ static int ram_poll(struct target *t, uint64_t max_ns, struct target_stop *stop,
         return 0;
     r->halt_asked = false;
     r->state = TARGET_HALTED;
+    r->last = *stop;
     return 1;
 }
+
+static struct target_stop ram_why_halted(struct target *t) { return ram(t)->last; }
 
 static int ram_reset(struct target *t, enum reset_mode mode, struct err *err)
 {
@@ -369,7 +372,7 @@ static const struct target_reg regs[] = {
 static const struct target_ops ops = {
     .name = "ram", .gdb_arch = "sh4", .regs = regs, .nregs = ARRAY_LEN(regs), .pc_reg = RAM_PC, .sp_reg = RAM_SP,
     .bp_size = 2, .canonical = ram_canonical, .attach = ram_attach, .detach = ram_detach, .state = ram_state,
-    .halt = ram_halt, .resume = ram_resume, .poll = ram_poll, .reset = ram_reset, .read_reg = ram_read_reg,
+    .halt = ram_halt, .resume = ram_resume, .poll = ram_poll, .why_halted = ram_why_halted, .reset = ram_reset, .read_reg = ram_read_reg,
     .write_reg = ram_write_reg, .read_mem = ram_read_mem, .write_mem = ram_write_mem, .insert_bp = ram_insert_bp,
     .remove_bp = ram_remove_bp, .memory_map = ram_memory_map, .monitor = commands, .semihosting = ram_semihosting,
     .syscall_return = ram_syscall_return, .flash_erase = ram_flash_erase, .flash_write = ram_flash_write, .flash_done = ram_flash_done,

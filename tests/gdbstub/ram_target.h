@@ -24,7 +24,7 @@ struct ram_target {
     struct resume how;
     bool halt_asked, semihosting, gone;
     bool secured;               /* attaching is refused */
-    struct target_stop pending; /* reason STOP_NONE: none */
+    struct target_stop last;    /* why it is halted */
     int64_t result;             /* what syscall_return() was given */
     int32_t error;
     unsigned bp_calls;

@@ -586,23 +586,34 @@ static void fault__any_at_many_packets_of_a_session__recovers_or_says_so(void **
     assert_int_equal(failed, 0);
 }
 
+static void lose_and_attach(struct rig *r)
+{
+    struct target_stop stop;
+    struct err err = { .code = ERR_OK };
+    atomic_store(&r->stub->hit, false);
+    r->stub->fault = STUB_CLOSE;
+    r->stub->fault_at = atomic_load(&r->stub->packets) + 1;
+    uint8_t byte;
+    assert_true(r->t->ops->read_mem(r->t, stub_label(r->stub, "a"), 1, &byte, 1, &err) < 0);
+    assert_int_equal(r->t->ops->state(r->t), TARGET_GONE);
+    assert_int_equal(r->t->ops->poll(r->t, MS, &stop, &err), -ERR_NO_TARGET);
+    assert_int_equal(probe_reopen(r->probe, &err), 0);
+    assert_int_equal(r->t->ops->attach(r->t, &err), 0);
+}
+
 static void gone__stub_closes_and_comes_back__attached_anew_with_its_breakpoints(void **state)
 {
     (void)state;
     for (size_t i = 0; i < ARRAY_LEN(stubs); i++) {
         struct rig r = attached(&stubs[i].q, LOOP);
-        struct target_stop stop;
         uint32_t a = stub_label(r.stub, "a");
-        struct err err = { .code = ERR_OK };
         assert_int_equal(r.t->ops->insert_bp(r.t, BP_SOFT, a, 2, NULL), 0);
-        r.stub->fault = STUB_CLOSE;
-        r.stub->fault_at = atomic_load(&r.stub->packets) + 1;
-        assert_true(set_reg(&r, 3, 1, &err) < 0);
-        assert_int_equal(r.t->ops->state(r.t), TARGET_GONE);
-        assert_int_equal(r.t->ops->poll(r.t, MS, &stop, &err), -ERR_NO_TARGET);
-        assert_int_equal(probe_reopen(r.probe, &err), 0);
-        assert_int_equal(r.t->ops->attach(r.t, &err), 0);
+        lose_and_attach(&r);
+        assert_int_equal(r.t->ops->why_halted(r.t).reason, STOP_REQUEST);
         assert_int_equal(go(&r, RESUME_CONTINUE).pc, a);
+        lose_and_attach(&r);
+        assert_int_equal(r.t->ops->why_halted(r.t).reason, STOP_SWBREAK);
+        assert_int_equal(go(&r, RESUME_CONTINUE).pc, a); /* the loop's next round */
         rig_close(&r);
     }
 }

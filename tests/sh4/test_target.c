@@ -261,6 +261,47 @@ static void reattach__board_lost_its_memory__breakpoints_come_back(void **state)
     board_close(b);
 }
 
+/* Runs until it is in the agent, which nobody looks at. */
+static void unseen_for(struct board *b, uint64_t ns) { MUST(b, b->probe->driver->jtag->wait(b->probe, ns, &b->err)); }
+
+static void reattach__program_waits_for_its_own_exception__runs_on(void **state)
+{
+    (void)state;
+    struct board *b = board_start("sh7750", "start: mov #0,r8\n l: trapa #5\n add #1,r8\n bra l\n nop\n e: nop\n"
+                                            "vbr: .space 256\n general: rte\n nop\n");
+    MUST(b, b->t->ops->insert_bp(b->t, BP_SOFT, label(b, "e"), 2, &b->err)); /* for that exceptions come to the agent */
+    cont(b);
+    unseen_for(b, 100000);
+    MUST(b, b->t->ops->attach(b->t, &b->err));
+    assert_int_equal(b->t->ops->state(b->t), TARGET_RUNNING);
+    keeps_running(b);
+    halt(b);
+    assert_true(get_reg(b, 8) > 5);
+    board_close(b);
+}
+
+static void reattach__program_stopped_meanwhile__says_by_what(void **state)
+{
+    static const struct { const char *program; enum stop_reason why; } rows[] = {
+        { "start: mov #0,r8\n e: add #1,r8\n bra e\n nop\n", STOP_SWBREAK },
+        { "start: mov #4,r4\n trapa #34\n e: bra e\n nop\n", STOP_SYSCALL },
+        { "start: mov #1,r4\n trapa #34\n e: bra e\n nop\n", STOP_EXIT },
+    };
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        struct board *b = board_start("sh7750", rows[i].program);
+        MUST(b, b->t->ops->semihosting(b->t, true, &b->err));
+        MUST(b, b->t->ops->insert_bp(b->t, BP_SOFT, label(b, "e"), 2, &b->err));
+        cont(b);
+        unseen_for(b, 100000);
+        MUST(b, b->t->ops->attach(b->t, &b->err));
+        assert_int_equal(b->t->ops->state(b->t), TARGET_HALTED);
+        assert_int_equal(b->t->ops->why_halted(b->t).reason, rows[i].why);
+        assert_int_equal(get_reg(b, R_PC), label(b, "e"));
+        board_close(b);
+    }
+}
+
 static void memory__of_the_agent_itself__is_not_written(void **state)
 {
     (void)state;
@@ -1262,6 +1303,8 @@ int main(void)
         cmocka_unit_test(attach__agent_left_waiting_by_a_lost_session__takes_over_halted),
         cmocka_unit_test(attach__session_lost_inside_a_block__takes_over_halted),
         cmocka_unit_test(reattach__board_lost_its_memory__breakpoints_come_back),
+        cmocka_unit_test(reattach__program_waits_for_its_own_exception__runs_on),
+        cmocka_unit_test(reattach__program_stopped_meanwhile__says_by_what),
         cmocka_unit_test(memory__of_the_agent_itself__is_not_written),
         cmocka_unit_test(registers__table__is_gdbs),
         cmocka_unit_test(registers__r0_and_its_bank__are_one),

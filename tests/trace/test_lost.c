@@ -195,6 +195,20 @@ static void lost__agent_waits_for_its_ring_to_be_read__program_is_taken_from_it(
         wait_for_reader(us);
 }
 
+/* The same session finds its program running; or held by what was under way, which is no stop of the program's; or still where it was. */
+static void come_back(struct board *b, const char *what, long left, uint32_t was_at)
+{
+    struct err err = { .code = ERR_OK };
+    cut.left = 1l << 60;
+    if (b->t->ops->attach(b->t, &err) < 0)
+        fail_msg("%s, cut after %ld: attach: %s", what, left, err.what);
+    if (b->t->ops->state(b->t) != TARGET_HALTED)
+        return;
+    struct target_stop why = b->t->ops->why_halted(b->t);
+    if (why.reason != STOP_REQUEST && !(was_at && why.reason == STOP_SWBREAK && why.pc == was_at))
+        fail_msg("%s, cut after %ld: stop %d at %08llx", what, left, why.reason, (unsigned long long)why.pc);
+}
+
 static void cut_everywhere(enum phase when, const char *what)
 {
     /* A cut while profiling takes longest; with lost_all in the environment: every transfer. */
@@ -212,6 +226,12 @@ static void cut_everywhere(enum phase when, const char *what)
         if (left == last)
             continue;
         last = left;
+        if (when == ARMING || getenv("lost_all")) {
+            start(&b, &prog);
+            go_through(&b, when, left);
+            come_back(&b, what, left, 0);
+            board_close(&b);
+        }
         start(&b, &prog);
         go_through(&b, when, left);
         attach_again(&b, what, left);
@@ -235,6 +255,65 @@ static void lost__wire_cut_while_disarming__program_runs_on_unpatched(void **sta
 {
     (void)state;
     cut_everywhere(DISARMING, "disarming");
+}
+
+static void run_to(struct board *b, uint32_t addr, long left)
+{
+    struct target_stop stop = { .reason = STOP_NONE };
+    struct err err = { .code = ERR_OK };
+    int ret = 0;
+    for (int i = 0; ret == 0 && i < 100; i++)
+        ret = b->t->ops->poll(b->t, 100000, &stop, &err);
+    if (ret != 1 || stop.reason != STOP_SWBREAK || stop.pc != addr)
+        fail_msg("cut after %ld: poll %d, stop %d at %08llx: %s", left, ret, stop.reason, (unsigned long long)stop.pc, ret < 0 ? err.what : stop.text);
+    if (board_reg(b, 8) - board_word(b, ROUNDS_AT) != 1)
+        fail_msg("cut after %ld: lost count", left);
+    check_registers(b, "at the breakpoint", left);
+}
+
+/* A "continue" from a breakpoint is a step and a run. Returns false when the stop was seen before the cut. */
+static bool cut_leaving_breakpoint(long left)
+{
+    static struct board b;
+    static struct asm_prog prog;
+    struct target_stop stop;
+    struct err err = { .code = ERR_OK };
+    start(&b, &prog);
+    uint32_t f = asm_label(&prog, "f");
+    board_halt(&b);
+    assert_int_equal(b.t->ops->insert_bp(b.t, BP_SOFT, f, 2, &err), 0);
+    board_resume(&b);
+    run_to(&b, f, left);
+    cut.left = left;
+    int ret = b.t->ops->resume(b.t, &(struct resume){ .kind = RESUME_CONTINUE }, &err);
+    for (int i = 0; ret == 0 && i < 1000; i++)
+        ret = b.t->ops->poll(b.t, 1000000, &stop, &err);
+    bool struck = ret < 0;
+    cut.left = 1l << 60;
+    if (struck) {
+        come_back(&b, "leaving a breakpoint", left, f);
+        assert_int_equal(b.t->ops->insert_bp(b.t, BP_SOFT, f, 2, &err), 0); /* as GDB's server does */
+    }
+    if (struck && b.t->ops->state(b.t) == TARGET_HALTED)
+        board_resume(&b);
+    if (struck)
+        run_to(&b, f, left);
+    assert_int_equal(b.t->ops->remove_bp(b.t, BP_SOFT, f, 2, &err), 0);
+    board_resume(&b);
+    board_for(&b, 1000000);
+    board_halt(&b);
+    check_registers(&b, "behind the breakpoint", left);
+    board_close(&b);
+    return struck;
+}
+
+static void lost__while_leaving_a_breakpoint__next_one_is_met(void **state)
+{
+    (void)state;
+    long left = 0;
+    while (cut_leaving_breakpoint(left))
+        left++;
+    assert_true(left > 5);
 }
 
 /* One transfer of arming is lost, and the wire is good again: it fails, or the program runs on and is traced. */
@@ -304,6 +383,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(lost__wire_cut_while_arming__program_runs_on_unpatched),
         cmocka_unit_test(lost__wire_cut_while_profiling__program_runs_on_unpatched),
         cmocka_unit_test(lost__wire_cut_while_disarming__program_runs_on_unpatched),
+        cmocka_unit_test(lost__while_leaving_a_breakpoint__next_one_is_met),
         cmocka_unit_test(arm__one_transfer_lost__says_so_or_traces),
         cmocka_unit_test(disarm__caller_behind_with_its_events__program_runs_on),
         cmocka_unit_test(lost__agent_waits_for_its_ring_to_be_read__program_is_taken_from_it),

@@ -208,6 +208,15 @@ static int learn_qemu(struct rsp_target *t, struct err *err)
     return MIN(ret, 0);
 }
 
+/* Most stubs halt the program when somebody connects, and say the same signal as for a breakpoint: what it was is seen by where it stands. */
+static void name_found(struct rsp_target *t)
+{
+    const struct rsp_bp *b = rsp_bp_at(t, (uint32_t)t->stop.pc);
+    bool plain = t->stop.signal == RSP_SIGINT || t->stop.signal == RSP_SIGTRAP || t->stop.signal == 0;
+    if (t->stop.reason == STOP_SIGNAL && plain && !t->user_break)
+        t->stop.reason = !b ? STOP_REQUEST : b->kind == BP_HARD ? STOP_HWBREAK : STOP_SWBREAK;
+}
+
 static int learn_state(struct rsp_target *t, struct err *err)
 {
     int ret = rsp_question(t, err, "?");
@@ -215,6 +224,8 @@ static int learn_state(struct rsp_target *t, struct err *err)
         ret = rsp_take_stop(t, err);
     if (ret > 0 && t->stop.reason == STOP_EXIT)
         return err_set(err, ERR_NO_TARGET, "start it again", "%s: its program has ended", t->probe->name);
+    if (ret > 0)
+        name_found(t);
     return MIN(ret, 0);
 }
 
@@ -310,11 +321,13 @@ static int reset(struct target *target, enum reset_mode mode, struct err *err)
                                    t->probe->name);
 }
 
+static struct target_stop why_halted(struct target *target) { return rsp_of(target)->stop; }
 static void close_target(struct target *target) { free(target ? rsp_of(target) : NULL); }
 
 static const struct target_ops table = {
     .gdb_arch = "sh4", .regs = sh4_target_regs, .nregs = RSP_NREGS, .pc_reg = RSP_PC, .sp_reg = RSP_R15, .bp_size = 2,
     .attach = attach, .detach = detach, .state = state, .halt = rsp_halt, .resume = rsp_resume, .poll = rsp_poll, .reset = reset,
+    .why_halted = why_halted,
     .read_reg = rsp_read_reg, .write_reg = rsp_write_reg, .read_mem = rsp_read_mem, .write_mem = rsp_write_mem, .sample_pc = rsp_sample_pc,
     .insert_bp = rsp_insert_bp, .remove_bp = rsp_remove_bp, .monitor = rsp_monitor, .events = sh4_events, .default_events = { 0x23, 0x08 },
     .counters_arm = rsp_counters_arm, .counters_read = rsp_counters_read, .now_ns = now, .close = close_target,

@@ -532,6 +532,7 @@ static int leave_stub(struct sh4_target *t, uint32_t ram, uint32_t bytes, struct
     struct target_stop stop;
     for (int i = 0; i < MOST && (t->pc & 0x1FFFFFFF) - (ram & 0x1FFFFFFF) < bytes && !REG_GET(t->sr, SH4_SR_BL); i++) {
         int ret = t->base.ops->resume(&t->base, &step, err);
+        t->continuing = true; /* the step is no one's but ours */
         while (ret == 0)
             ret = t->base.ops->poll(&t->base, SLICE_NS, &stop, err);
         if (ret < 0)
@@ -929,7 +930,7 @@ static int trace_arm(struct target *target, const struct trace_config *cfg, stru
         if (t->state == TARGET_HALTED && !tr->displaced)
             run_program(t, ran, &own);
         on_close(t);
-        return err_prefix(err, ret, "arming the trace");
+        return sh4_lost(t, err_prefix(err, ret, "arming the trace")); /* half armed, it may stand: attaching again undoes that */
     }
     tr->armed = true;
     tr->active = !cfg->has_start;
@@ -939,7 +940,7 @@ static int trace_arm(struct target *target, const struct trace_config *cfg, stru
     tr->last_drain_ns = tr->last_ask_ns = now(t);
     if (tr->active)
         note_event(tr, EVENT_START, t->pc, EVENT_CAUSE_NONE, 0);
-    return run_program(t, ran, err);
+    return sh4_lost(t, run_program(t, ran, err));
 }
 
 /* ---- disarming ---- */
