@@ -56,9 +56,12 @@ void stub_free(struct stub *stub);
 void stub_stopped(struct stub *stub, const struct target_stop *stop);
 
 /* stub_gone - the target does not answer any more; stub_back - it is attached again: breakpoints are put
- * back, and if GDB believes it halted it is halted. */
+ * back. If it runs, it is halted if GDB believes it so, or has asked for that, or waits for a step; if it is halted, GDB is told why. */
 void stub_gone(struct stub *stub, const struct err *why);
 void stub_back(struct stub *stub);
+
+/* stub_steps - what a session made run, and was not told the end of, is a step or a range step. */
+bool stub_steps(const struct stub *stub);
 
 /* stub_troubled - a poll of the target failed, yet it is not gone: a halt that the CPU does not answer. Whoever waits for
  * that halt is told why. */

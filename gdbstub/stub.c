@@ -118,6 +118,8 @@ bool stub_running(const struct stub *stub)
     return stub->ops->state(stub->t) == TARGET_RUNNING;
 }
 
+bool stub_steps(const struct stub *stub) { return stub->last_stop.reason == STOP_NONE && stub->last_resume.kind != RESUME_CONTINUE; }
+
 int stub_resume(struct stub *stub, const struct resume *how, struct err *err)
 {
     int ret = stub_settle_breakpoints(stub, err);
@@ -416,10 +418,20 @@ static bool anybody_waits(const struct stub *stub)
     return false;
 }
 
+/* A breakpoint that was met while nobody looked is told as ever; for all else the return is the reason. */
+static struct target_stop why_found_halted(const struct stub *stub)
+{
+    struct target_stop why = stub->ops->why_halted(stub->t);
+    bool own = why.reason != STOP_NONE && why.reason != STOP_REQUEST && why.reason != STOP_RESET;
+    return own ? why : (struct target_stop){ .reason = STOP_RESET, .signal = 5 };
+}
+
 void stub_back(struct stub *stub)
 {
     struct err err = { .code = ERR_OK };
     size_t lost = 0;
+    if (stub->ops->state(stub->t) == TARGET_GONE) /* again, by what somebody else did when it was back: no news for GDB */
+        return;
     stub->gone = false;
     stub->trouble.code = ERR_OK;
     stub->snapshot_wanted = false;
@@ -440,11 +452,13 @@ void stub_back(struct stub *stub)
     for (struct session *s = stub->sessions; s; s = s->next)
         session_say(s, text);
     if (stub_running(stub)) {
-        if (stub->sessions && !anybody_waits(stub) && stub_halt(stub, &err) < 0)
+        bool halt = !anybody_waits(stub) || stub->halt_wanted || stub_steps(stub);
+        if (stub->sessions && halt && stub_halt(stub, &err) < 0)
             log_msg(stub->cfg.log, LOG_RSP, "halt: %s", err.what);
         return;
     }
-    stub->last_stop = (struct target_stop){ .reason = STOP_RESET, .signal = 5 };
-    for (struct session *s = stub->sessions; s; s = s->next)
-        session_on_stop(s);
+    if (stub->ops->state(stub->t) != TARGET_HALTED) /* lost again, which stub_gone() tells */
+        return;
+    struct target_stop why = why_found_halted(stub);
+    stub_stopped(stub, &why);
 }

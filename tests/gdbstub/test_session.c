@@ -949,6 +949,61 @@ static void gone__while_halted__halted_again_when_it_runs_after(void **state)
     assert_string_equal(talk(fx, "m2000,1"), "00");
 }
 
+/* The program stops while nobody looks; then the target is back. */
+static void stop_unseen(struct fixture *fx)
+{
+    struct target_stop unseen;
+    fx->ram.gone = false;
+    assert_int_equal(fx->ram.target.ops->poll(&fx->ram.target, 0, &unseen, NULL), 1);
+    stub_back(fx->stub);
+}
+
+static void gone__breakpoint_or_call_meanwhile__told_as_ever(void **state)
+{
+    struct fixture *fx = *state;
+    no_acks(fx);
+    talk(fx, "qSupported:swbreak+");
+    talk(fx, "?"); /* from here on exits are noticed */
+    talk(fx, "Z0,1100,2");
+    send_packet(fx->s, "c", 1);
+    fx->ram.gone = true;
+    stub_gone(fx->stub, &(struct err){ .what = "x" });
+    answer(fx, fx->s);
+    stop_unseen(fx);
+    assert_string_equal(answer(fx, fx->s), "OThe target is back.\n " STOP_AT("05", "00110000", "swbreak:;"));
+    ram_put_word(&fx->ram, 0x1102, RAM_EXIT);
+    talk(fx, "z0,1100,2");
+    send_packet(fx->s, "c", 1);
+    fx->ram.gone = true;
+    stub_gone(fx->stub, &(struct err){ .what = "x" });
+    answer(fx, fx->s);
+    stop_unseen(fx);
+    assert_string_equal(answer(fx, fx->s), "OThe target is back.\n W00");
+}
+
+/* It runs when it is back, and GDB waits for something else than a breakpoint. */
+static void gone__ctrl_c_or_step_was_under_way__halted_when_back(void **state)
+{
+    static const char *const begin[] = { "c", "s", "vCont;r1000,1100:1" };
+    for (size_t i = 0; i < ARRAY_LEN(begin); i++) {
+        struct fixture *fx = *state;
+        no_acks(fx);
+        send_packet(fx->s, begin[i], strlen(begin[i]));
+        if (i == 0)
+            feed(fx->s, "\003", 1);
+        fx->ram.gone = true;
+        stub_gone(fx->stub, &(struct err){ .what = "x" });
+        answer(fx, fx->s);
+        fx->ram.gone = fx->ram.halt_asked = false;
+        fx->ram.how = (struct resume){ .kind = RESUME_CONTINUE }; /* attaching forgets what was under way */
+        stub_back(fx->stub);
+        pump(fx);
+        assert_int_equal(fx->ram.state, TARGET_HALTED);
+        assert_string_equal(answer(fx, fx->s), "OThe target is back.\n " STOP_AT("02", "00100000", ""));
+        fx->s->acks = true; /* as it began */
+    }
+}
+
 /* ---- long work ---- */
 
 static bool interrupted(void *ctx)
@@ -1073,6 +1128,8 @@ int main(void)
         TEST(gone__while_running__told_and_breakpoints_come_back),
         TEST(gone__ctrl_c_meanwhile__answered),
         TEST(gone__while_halted__halted_again_when_it_runs_after),
+        TEST(gone__breakpoint_or_call_meanwhile__told_as_ever),
+        TEST(gone__ctrl_c_or_step_was_under_way__halted_when_back),
         TEST(troubled__question_mark_pending__a_stop_then_the_reason),
         TEST(troubled__ctrl_c_pending__says_so_and_tries_again),
         TEST(stop_with_text__in_answer_to_a_question__comes_alone),
