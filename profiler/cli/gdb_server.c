@@ -566,6 +566,8 @@ const char *gdb_server_describe(const struct gdb_server *s)
 
 bool gdb_server_attended(const struct gdb_server *s) { return s && s->live; }
 
+bool gdb_server_steps(const struct gdb_server *s) { return gdb_server_attended(s) && stub_steps(s->stub); }
+
 unsigned gdb_server_sessions(const struct gdb_server *s)
 {
     return s->nconns;

@@ -61,6 +61,9 @@ unsigned gdb_server_sessions(const struct gdb_server *s);
 /* gdb_server_attended - is there a GDB session? s may be NULL. On the worker only, where sessions come and go. */
 bool gdb_server_attended(const struct gdb_server *s);
 
+/* gdb_server_steps - does a GDB wait for the end of a step, rather than of a run? s may be NULL. On the worker only. */
+bool gdb_server_steps(const struct gdb_server *s);
+
 /* gdb_server_stop - close every listener and connection; NULL is fine. On the loop's thread, before or
  * after worker_stop() has returned 0; with the worker still running it ends the sessions there first and
  * returns when they are gone. After a worker_stop() that timed out, do not call it. Handles close when the

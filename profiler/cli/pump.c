@@ -195,6 +195,8 @@ static void rearm(struct pump *p, struct target *t)
 {
     struct err err = { .code = ERR_OK };
     if (source_arm(p, t, &err) < 0) {
+        if (p->cfg.lost && t->ops->state(t) == TARGET_GONE)
+            p->cfg.lost(p->cfg.lost_ctx, &err);
         p->rearm_at_ns = host_ns() + p->rearm_pause_ms * 1000000ull;
         p->rearm_pause_ms = MIN(p->rearm_pause_ms * 2, (unsigned)REARM_MAX_MS);
     } else {

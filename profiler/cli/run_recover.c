@@ -76,11 +76,18 @@ static void note_met(struct run *r, const struct err *why)
     uv_async_send(&r->wake);
 }
 
+/* It met no breakpoint while nobody looked: we have halted it, for a look, now or by a try that failed or just before the board was lost. */
+static bool only_held(struct target *t)
+{
+    enum stop_reason why = t->ops->why_halted(t).reason;
+    return why == STOP_REQUEST || why == STOP_RESET;
+}
+
 static int recover(struct run *r, struct target *t, struct err *err)
 {
     bool beginning = !atomic_load(&r->begin.over);
     found(r, beginning ? PROGRAM_ANEW : PROGRAM_UNKNOWN);
-    r->link.running = !beginning && worker_was_running(r->worker);
+    r->link.running = !beginning && worker_was_running(r->worker) && !gdb_server_steps(r->server);
     int ret = reopen(r, err);
     if (ret == 0)
         ret = t->ops->attach(t, err);
@@ -88,16 +95,16 @@ static int recover(struct run *r, struct target *t, struct err *err)
         return run_begin_again(r, t, err);
     if (ret < 0 || (left_alone(r) && t->ops->state(t) == TARGET_RUNNING))
         return ret < 0 ? ret : 0;
-    bool runs = t->ops->state(t) == TARGET_RUNNING;
-    if (runs)
+    if (t->ops->state(t) == TARGET_RUNNING)
         ret = board_halt(t, err); /* the driver undoes here what a trace left behind, and puts breakpoints back */
+    bool held = ret == 0 && only_held(t);
     if (ret == 0 && r->symbols && (r->profile || r->begin.loaded))
         ret = check_program(r, t, err);
     pthread_mutex_lock(&r->link.lock);
     bool anew = r->link.view.program == PROGRAM_LOADED;
     pthread_mutex_unlock(&r->link.lock);
     /* A GDB that waits for its program goes on waiting; one whose program stopped meanwhile is told when it is back. */
-    if (ret == 0 && r->link.running && !anew && (runs || !gdb_server_attended(r->server))) {
+    if (ret == 0 && r->link.running && !anew && (held || !gdb_server_attended(r->server))) {
         r->link.running = false;
         ret = t->ops->resume(t, &(struct resume){ .kind = RESUME_CONTINUE }, err);
     }
@@ -168,8 +175,20 @@ void run_watch_link(struct run *r)
 
 /* ---- on the loop ---- */
 
+static void tell_gone(struct run *r, const struct link_view *v)
+{
+    if (v->gone == r->link.told_gone)
+        return;
+    run_note(r, "%s: %s; trying again (%s)", r->pdo && strstr(v->why.what, r->pdo->name) ? "no capture" : "the board does not answer", v->why.what,
+             *v->why.hint ? v->why.hint : "Ctrl-C ends it");
+    r->link.told = v->why;
+    r->link.told_now = 0;
+}
+
 static void tell_back(struct run *r, const struct link_view *v)
 {
+    if (v->back == r->link.told_back)
+        return;
     static const char *const program[] = {
         [PROGRAM_UNKNOWN] = "", [PROGRAM_KEPT] = ", its program untouched",
         [PROGRAM_LOADED] = "; the program was lost and has been loaded again",
@@ -214,15 +233,12 @@ void run_tell_link(struct run *r)
     pthread_mutex_unlock(&r->link.lock);
     if (unheard.code != ERR_OK)
         run_note(r, "GDB's %s failed: %s%s%s%s", what, unheard.what, *unheard.hint ? " (" : "", unheard.hint, *unheard.hint ? ")" : "");
-    if (v.gone != r->link.told_gone)
-        run_note(r, "%s: %s; trying again (%s)", r->pdo && strstr(v.why.what, r->pdo->name) ? "no capture" : "the board does not answer", v.why.what,
-                 *v.why.hint ? v.why.hint : "Ctrl-C ends it");
-    if (v.gone != r->link.told_gone) {
-        r->link.told = v.why;
-        r->link.told_now = 0;
-    }
+    bool away = v.gone != v.back;
+    if (away) /* back, and lost again before the return was told */
+        tell_back(r, &v);
+    tell_gone(r, &v);
     tell_now(r, &v);
-    if (v.back != r->link.told_back)
+    if (!away)
         tell_back(r, &v);
     r->link.told_gone = v.gone;
     r->link.told_back = v.back;

@@ -46,7 +46,7 @@ struct worker {
     size_t nfds;
     bool gone;
     struct err lost;         /* code != ERR_OK: by worker_lost(), not told yet */
-    bool was_running;        /* when last seen */
+    bool was_running;        /* when last seen for certain */
     uint64_t slice_ns;       /* at most cfg.slice_ns */
     unsigned recover_pause_ms;
     uint64_t recover_at_ns;
@@ -286,8 +286,7 @@ static int serve_target(struct worker *w)
         tell_gone(w, why.code != ERR_OK ? &why : &(struct err){ .code = ERR_NO_TARGET, .what = "the target does not answer" });
     }
     uint64_t now = host_ns();
-    if (state == TARGET_RUNNING || state == TARGET_HALTED)
-        w->was_running = state == TARGET_RUNNING;
+    w->was_running = w->was_running || state == TARGET_RUNNING;
     if (w->gone) {
         if (now >= w->recover_at_ns)
             try_recover(w);
@@ -298,6 +297,8 @@ static int serve_target(struct worker *w)
     }
     bool turn = state == TARGET_RUNNING || now >= w->idle_at_ns;
     poll_target(w, turn ? w->slice_ns : 0);
+    if (turn && !w->gone && t->ops->state(t) == TARGET_HALTED) /* not before it has answered: what failed half-way may have left it so */
+        w->was_running = false;
     if (turn) {
         bool more = tell_slice(w);
         w->idle_at_ns = more ? 0 : host_ns() + (uint64_t)WORKER_IDLE_MS * 1000000u;

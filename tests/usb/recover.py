@@ -179,7 +179,12 @@ class Case:
             self.p.kill()
 
 
-if not shutil.which("gdb-multiarch"):
-    print("skipped: no gdb-multiarch")
-    sys.exit(77)
-Case(sys.argv[1:]).run()
+def need_gdb():
+    if not shutil.which("gdb-multiarch"):
+        print("skipped: no gdb-multiarch")
+        sys.exit(77)
+
+
+if __name__ == "__main__":
+    need_gdb()
+    Case(sys.argv[1:]).run()

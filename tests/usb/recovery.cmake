@@ -19,6 +19,12 @@ pp_recover_test(ftdi ftdi ft2232h)
 pp_recover_test(cmsis_dap_v2 cmsis-dap cmsis-dap)
 pp_recover_test(cmsis_dap_v1 cmsis-dap cmsis-dap,v1)
 pp_recover_test(jlink jlink jlink)
+# The adapter is pulled again while it is got back.
+foreach(M "ftdi;ftdi;sh7750;ft2232h" "cmsis_dap_v2;cmsis-dap;sh7750;cmsis-dap" "usbdm;usbdm;s12zvml128;usbdm")
+  list(POP_FRONT M NAME PROBE TARGET MODEL)
+  pp_usb_test(again_${NAME} RIG --control again-${NAME}.sock --board sim:${TARGET} ${MODEL}
+              COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/recover_again.py $<TARGET_FILE:probeprof> $<TARGET_FILE:usb_rig> ${PROBE} ${TARGET})
+endforeach()
 foreach(M "usbdm;usbdm;usbdm" "usbdm_v5;usbdm;usbdm,v5" "osbdm;osbdm;osbdm")
   list(POP_FRONT M NAME PROBE MODEL)
   pp_usb_test(recover_${NAME} RIG --control recover-${NAME}.sock --board sim:s12zvml128 ${MODEL}

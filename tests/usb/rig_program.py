@@ -13,6 +13,7 @@ def tell(rig, word):
     r = subprocess.run([rig, "--tell", os.environ["USB_RIG_CONTROL"], *word.split()], env=env, capture_output=True, text=True)
     if r.returncode != 0:
         sys.exit(f"rig: {word}: {r.stdout}{r.stderr}")
+    return r.stdout
 
 
 def lines_of(stream):

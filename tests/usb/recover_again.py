@@ -1,0 +1,106 @@
+#!/usr/bin/env python3
+"""An adapter that is pulled again while it is got back, or while the trace is armed anew: GDB's program, which ran, runs on all the same.
+
+usage, in the rig with --control: recover_again.py PROBEPROF USB_RIG PROBE TARGET [OPTION...]      OPTIONs go to probeprof, too
+The second pull is at the first transfer after the return, then later and later until the return is over before.
+"""
+import os
+import queue
+import signal
+import sys
+import time
+
+import motor
+from recover import Case, DEADLINE_S, Gdb, need_gdb
+from rig_program import tell
+
+GROWTH, SETTLED_S = 1.6, 0.4
+
+
+class Again(Case):
+    def transfers(self):
+        return int(tell(self.rig, "transfers").split()[-1])
+
+    def until_settled(self, done):
+        """Until the last that was said is that it is back, and nothing has been said since for a while; or done()."""
+        back, since, end = False, time.monotonic(), time.monotonic() + DEADLINE_S
+        while not done() and not (back and time.monotonic() > since + SETTLED_S):
+            self.right(time.monotonic() < end, "not back for good")
+            try:
+                line = self.lines.get(timeout=0.02)
+            except queue.Empty:
+                continue
+            self.right(line is not None, "it ended")
+            back = "does not answer" not in line and (back or "the board is back" in line)
+            since = time.monotonic()
+
+    def pull_twice(self, n):
+        tell(self.rig, "unplug")
+        self.said("does not answer")
+        at = self.transfers() + n
+        tell(self.rig, f"strike unplug {n}")
+        tell(self.rig, "plug")
+        self.until_settled(lambda: self.transfers() >= at)
+        struck = self.transfers() >= at
+        if struck:
+            time.sleep(0.3)
+            tell(self.rig, "plug")
+            self.until_settled(lambda: False)
+        tell(self.rig, "calm")
+        return struck
+
+    def still_runs(self):
+        """GDB, which waited all the time, was told of no stop until it asks for one."""
+        stop, said = self.gdb.interrupt()
+        self.right("The target is back." in said and stop, said)
+        self.gdb.go()
+
+    def run(self):
+        try:
+            self.gdb = self.connect()
+            self.gdb.go()
+            n, struck = 1, True
+            while struck:
+                time.sleep(0.2)
+                struck = self.pull_twice(n)
+                print(f"pulled again at transfer {n} of the return: {struck}", flush=True)
+                self.still_runs()
+                n = int(n * GROWTH) + 1
+        finally:
+            self.p.kill()
+
+    def connect(self):
+        if self.target == "sh7750":
+            return WaitingGdb(self.folder, os.path.basename(self.folder) + ".elf", self.address)
+        return WaitingClient(int(self.address.rpartition(":")[2]))
+
+
+class WaitingGdb(Gdb):
+    def go(self):
+        self.send("continue")
+        self.until("Continuing.")
+
+    def interrupt(self):
+        """Was the stop the interrupt's; and what was said before."""
+        self.p.send_signal(signal.SIGINT)
+        said = self.until_prompt()
+        return "SIGINT" in said and "SIGTRAP" not in said, said
+
+
+class WaitingClient(motor.Gdb): # Debian's GDB has no S12Z
+    def __init__(self, port):
+        super().__init__(port)
+        self.ask("?")
+
+    def go(self):
+        self.send("vCont;c")
+
+    def interrupt(self):
+        self.s.sendall(b"\x03")
+        stop, said = motor.stop_of(self)
+        return stop.startswith("T02"), said + stop
+
+
+if sys.argv[4] == "sh7750":
+    need_gdb()
+Again(sys.argv[1:]).run()
