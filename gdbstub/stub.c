@@ -418,11 +418,11 @@ static bool anybody_waits(const struct stub *stub)
     return false;
 }
 
-/* A breakpoint that was met while nobody looked is told as ever; for all else the return is the reason. */
+/* What the program met while nobody looked, a breakpoint, is told as ever to who waits for that; for all else the return is the reason. */
 static struct target_stop why_found_halted(const struct stub *stub)
 {
     struct target_stop why = stub->ops->why_halted(stub->t);
-    bool own = why.reason != STOP_NONE && why.reason != STOP_REQUEST && why.reason != STOP_RESET;
+    bool own = anybody_waits(stub) && why.reason != STOP_NONE && why.reason != STOP_REQUEST && why.reason != STOP_RESET;
     return own ? why : (struct target_stop){ .reason = STOP_RESET, .signal = 5 };
 }
 

@@ -981,6 +981,21 @@ static void gone__breakpoint_or_call_meanwhile__told_as_ever(void **state)
     assert_string_equal(answer(fx, fx->s), "OThe target is back.\n W00");
 }
 
+/* GDB has interrupted a host call, whose stop is the program's last; it waits for nothing. */
+static void gone__while_halted_in_a_call__nothing_is_asked_of_gdb(void **state)
+{
+    struct fixture *fx = *state;
+    no_acks(fx);
+    talk(fx, "?");
+    fx->ram.gone = true;
+    stub_gone(fx->stub, &(struct err){ .what = "x" });
+    fx->ram.gone = false;
+    fx->ram.last = (struct target_stop){ .reason = STOP_SYSCALL, .syscall = { .number = 4 } };
+    stub_back(fx->stub);
+    assert_string_equal(answer(fx, fx->s), "");
+    assert_int_equal(fx->ram.state, TARGET_HALTED);
+}
+
 /* It runs when it is back, and GDB waits for something else than a breakpoint. */
 static void gone__ctrl_c_or_step_was_under_way__halted_when_back(void **state)
 {
@@ -1129,6 +1144,7 @@ int main(void)
         TEST(gone__ctrl_c_meanwhile__answered),
         TEST(gone__while_halted__halted_again_when_it_runs_after),
         TEST(gone__breakpoint_or_call_meanwhile__told_as_ever),
+        TEST(gone__while_halted_in_a_call__nothing_is_asked_of_gdb),
         TEST(gone__ctrl_c_or_step_was_under_way__halted_when_back),
         TEST(troubled__question_mark_pending__a_stop_then_the_reason),
         TEST(troubled__ctrl_c_pending__says_so_and_tries_again),
