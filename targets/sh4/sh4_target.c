@@ -378,6 +378,13 @@ bool sh4_in_agent(const struct sh4_target *t, uint32_t fetch)
     return t->layout == &sh4_agent_ase && (fetch & 0xFF000000u) == SH4_ASERAM;
 }
 
+/* One of a lost session may wait for its ring to be read, with BL=1: it comes to the kernel when asked. */
+static int ask_trace_agent(struct sh4_target *t, struct err *err)
+{
+    int ret = t->trace_poll ? 0 : sh4_agent_halted(t, err);
+    return ret ? MIN(ret, 0) : sh4_link_command(&t->link, SH4_TI_INTERRUPT, err);
+}
+
 static int private_break(struct sh4_target *t, struct err *err)
 {
     enum { TRIES = 20, SURE = 4 };
@@ -386,18 +393,16 @@ static int private_break(struct sh4_target *t, struct err *err)
     uint64_t since = now(t) - t->halt_since_ns;
     bool patient = since < BREAK_LIMIT_NS / 2 || t->break_asks < BREAK_MIN_ASKS / 2;
     /* What a status tells is over when the break arrives: where an agent is known to run, it is not relied on. It is gone if the power was. */
-    bool asked_first = t->trace_lost && (since < BREAK_LIMIT_NS / 10 || t->break_asks < BREAK_MIN_ASKS / 5);
+    if (t->trace_lost && (since < BREAK_LIMIT_NS / 10 || t->break_asks < BREAK_MIN_ASKS / 5))
+        return ask_trace_agent(t, err);
     /* A break taken with BL=1 costs the running handler its SPC and SSR: wait a little for BL=0. */
     bool blocked = true;
     for (int i = 0; i < TRIES; i++) {
         int ret = sh4_link_status(&t->link, sel, v, 2, err);
         if (ret < 0)
             return ret;
-        if (asked_first || (patient && trace_agent_runs(t, v[1]))) {
-            /* One of a lost session may wait for its ring to be read, with BL=1: it comes to the kernel when asked. */
-            ret = t->trace_poll ? 0 : sh4_agent_halted(t, err);
-            return ret ? MIN(ret, 0) : sh4_link_command(&t->link, SH4_TI_INTERRUPT, err);
-        }
+        if (patient && trace_agent_runs(t, v[1]))
+            return ask_trace_agent(t, err);
         blocked = REG_GET(v[0], SH4_SR_BL) != 0;
         bool inside = sh4_in_agent(t, v[1]);
         if (!blocked && !inside && (i >= SURE || t->npatches || t->hooks))
