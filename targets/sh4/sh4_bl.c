@@ -126,6 +126,31 @@ int sh4_reset_seen(struct sh4_target *t, struct err *err)
     return ret < 0 ? ret : t->was_reset;
 }
 
+static bool as_after_reset(uint32_t expevt) { return is_reset(expevt) || expevt == SH4_EXP_POWER_ON; }
+
+/* Programs read EXPEVT in handlers of exceptions, which set it: outside of one it may hold anything. */
+int sh4_mark_expevt(struct sh4_target *t, struct err *err)
+{
+    int ret = 0;
+    if (!t->opt.allow_private)
+        return 0;
+    if (as_after_reset(t->trap[1])) {
+        t->trap[1] = SH4_EXP_USER_BREAK;
+        ret = sh4_agent_poke(t, SH4_EXPEVT, 4, t->trap[1], err);
+    }
+    if (ret == 0)
+        ret = expevt_now(t, err);
+    return ret < 0 ? ret : !as_after_reset((uint32_t)ret);
+}
+
+int sh4_reset_while_traced(struct sh4_target *t, struct err *err)
+{
+    int ret = expevt_now(t, err);
+    if (ret < 0 || !as_after_reset((uint32_t)ret))
+        return MIN(ret, 0);
+    return err_set(err, ERR_NO_TARGET, "look at its reset button, watchdog and supply", "the trace agent is gone, the CPU was reset (EXPEVT %03x)", (unsigned)ret);
+}
+
 int sh4_reset_in_step(struct sh4_target *t, struct err *err)
 {
     int ret = t->opt.allow_private ? expevt_now(t, err) : 0;

@@ -421,7 +421,11 @@ int sh4_let_go(struct sh4_target *t, struct err *err);
 int sh4_crawl(struct sh4_target *t, uint64_t end_ns, struct target_stop *stop, struct err *err);
 /* 1 if the running CPU has reset itself since the resume (t->was_reset is set); looks once in a while only. */
 int sh4_reset_seen(struct sh4_target *t, struct err *err);
-/* The same after a step with BL=1 that did not come back: then the CPU runs, and t->state says so. */
+/* Before a trace, halted: EXPEVT must not look as after a reset. 1 if the internal status read shows that; else a reset would not show. */
+int sh4_mark_expevt(struct sh4_target *t, struct err *err);
+/* -ERR_NO_TARGET if a CPU marked so has been reset since, whoever did it: nothing of the trace is left in it. 0 if not. */
+int sh4_reset_while_traced(struct sh4_target *t, struct err *err);
+/* As sh4_reset_seen() after a step with BL=1 that did not come back: then the CPU runs, and t->state says so. */
 int sh4_reset_in_step(struct sh4_target *t, struct err *err);
 void sh4_stop_was_reset(struct sh4_target *t); /* halted again: the stop to report */
 /* ---- a running target, halted for a moment (sh4_borrow.c) ---- */

@@ -100,7 +100,7 @@ static long go_through(struct board *b, enum phase when, long left)
             (void)b->t->ops->trace->arm(b->t, &cfg, NULL);
         else if (p == DISARMING)
             (void)b->t->ops->trace->disarm(b->t, NULL);
-        for (int i = 0; p == PROFILING && i < 60 && cut.left > 0; i++) {
+        for (int i = 0; p == PROFILING && i < (when == DISARMING ? 5 : 60) && cut.left > 0; i++) {
             if (b->t->ops->trace->poll(b->t, ev, 64, 1000000, NULL) < 0 || b->t->ops->poll(b->t, 1000000, &stop, NULL) < 0)
                 break;
         }
@@ -316,6 +316,62 @@ static void lost__while_leaving_a_breakpoint__next_one_is_met(void **state)
     assert_true(left > 5);
 }
 
+static void write_half(struct board *b, uint32_t addr, uint16_t v)
+{
+    struct err err = { .code = ERR_OK };
+    assert_int_equal(b->t->ops->write_mem(b->t, addr, 2, (const uint8_t[]){ v & 0xFF, v >> 8 }, 2, &err), 0);
+}
+
+/* The CPU's watchdog resets it, and the wire is as good as before. */
+static void reset__while_traced__is_told_and_undone(void **state)
+{
+    enum { POWER_ON = 0xA5C7, MANUAL = 0xA5E7 };
+    static const char seldom[] = "main: mov #0,r8\n m_loop: mov.w l_n,r0\n m_wait: dt r0\n bf m_wait\n bsr f\n add #1,r8\n bra m_loop\n nop\n"
+                                 "l_n: .word 30000\n f: rts\n nop\n";
+    /* It is reset where it is asked for its ring, or in the middle of giving it. */
+    static const struct { const char *program; uint16_t wtcsr; size_t calls; } rows[] = {
+        { endless, POWER_ON, 1000 }, { endless, MANUAL, 1000 }, { seldom, POWER_ON, 1 }, { seldom, MANUAL, 1 },
+    };
+    static struct board b;
+    static struct asm_prog prog;
+    static uint8_t mem[4096];
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        struct trace_config cfg = { .image = &b.im, .counter = { 0x23, 0x13 } };
+        struct target_stop stop;
+        struct event ev[64];
+        struct err err = { .code = ERR_OK };
+        board_open(&b, &prog, "", rows[i].program);
+        assert_int_equal(b.t->ops->trace->arm(b.t, &cfg, &err), 0);
+        board_resume(&b);
+        board_for(&b, 1000000);
+        board_halt(&b);
+        write_half(&b, 0xFFC00008, 0x5A00); /* WTCNT */
+        write_half(&b, 0xFFC0000C, rows[i].wtcsr);
+        board_resume(&b);
+        int ret = 0;
+        for (int k = 0; k < 1000 && ret >= 0; k++)
+            if ((ret = b.t->ops->trace->poll(b.t, ev, 64, 1000000, &err)) >= 0)
+                ret = b.t->ops->poll(b.t, 1000000, &stop, &err);
+        assert_int_equal(ret, -ERR_NO_TARGET);
+        assert_non_null(strstr(err.what, "reset"));
+        assert_int_equal(b.t->ops->state(b.t), TARGET_GONE);
+        assert_int_equal(b.t->ops->attach(b.t, &err), 0);
+        board_halt(&b);
+        assert_true((board_reg(&b, REG_PC) & 0x1FFFFFFF) < 0x1000); /* the boot ROM */
+        assert_int_equal(b.t->ops->read_mem(b.t, BOARD_TEXT, 0, mem, prog.len, &err), 0);
+        assert_memory_equal(mem, prog.code, prog.len);
+        write_half(&b, 0xFFC0000C, 0xA500); /* it has outlived its reset */
+        assert_int_equal(b.t->ops->trace->arm(b.t, &cfg, &err), 0); /* and goes on */
+        board_set_reg(&b, REG_PC, BOARD_TEXT);
+        board_resume(&b);
+        board_for(&b, 60000000);
+        if (board_count(&b, EVENT_CALL) < rows[i].calls)
+            fail_msg("row %zu: %zu calls", i, board_count(&b, EVENT_CALL));
+        board_close(&b);
+    }
+}
+
 /* One transfer of arming is lost, and the wire is good again: it fails, or the program runs on and is traced. */
 static void arm__one_transfer_lost__says_so_or_traces(void **state)
 {
@@ -384,6 +440,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(lost__wire_cut_while_profiling__program_runs_on_unpatched),
         cmocka_unit_test(lost__wire_cut_while_disarming__program_runs_on_unpatched),
         cmocka_unit_test(lost__while_leaving_a_breakpoint__next_one_is_met),
+        cmocka_unit_test(reset__while_traced__is_told_and_undone),
         cmocka_unit_test(arm__one_transfer_lost__says_so_or_traces),
         cmocka_unit_test(disarm__caller_behind_with_its_events__program_runs_on),
         cmocka_unit_test(lost__agent_waits_for_its_ring_to_be_read__program_is_taken_from_it),

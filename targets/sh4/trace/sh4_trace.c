@@ -16,6 +16,7 @@ enum {
     SLICE_NS = 1000000,
     ASK_NS = 20000000,    /* the ring is asked for at least this often */
     ASK_AGAIN_NS = 5000000,
+    SILENT_ASKS = 3,      /* not answered: is the agent still there? */
     SLOW_LINK = 4,        /* over a serial line a ring that is not full is asked for after so many times what reading one took */
     WAIT_LOOPS = 20000000,/* agent, ring full and no host: about a second until it drops instead */
     COMPARE_CHUNK = 4096,
@@ -312,7 +313,10 @@ static int look(struct sh4_target *t, uint64_t max_ns, struct err *err)
     ret = sh4_agent_halted(t, err);
     if (ret == 0)
         tr->unseen_ns = at;
-    return ret <= 0 ? ret : serve(tr, err);
+    if (ret > 0)
+        ret = serve(tr, err);
+    /* An agent that falls silent in the middle of its ring: was it reset there? */
+    return ret == -ERR_TIMEOUT && tr->reset_shows && sh4_reset_while_traced(t, err) == -ERR_NO_TARGET ? -ERR_NO_TARGET : ret;
 }
 
 /* Asks for a ring that is not full: an H-UDI interrupt with the word the agent looks for. */
@@ -326,7 +330,9 @@ static int ask(struct sh4_trace *tr, struct err *err)
         tr->drain_asked = true;
         return sh4_stream_interrupt(&t->link, SH4_STREAM_DRAIN, err);
     }
-    int ret = sh4_link_words(&t->link, &word, &in, 1, err);
+    int ret = tr->reset_shows && tr->asks > SILENT_ASKS ? sh4_reset_while_traced(t, err) : 0;
+    if (ret == 0)
+        ret = sh4_link_words(&t->link, &word, &in, 1, err);
     if (ret == 0 && in != SH4_TRACE_RING)
         ret = sh4_link_command(&t->link, SH4_TI_INTERRUPT, err);
     tr->drain_asked = ret == 0;
@@ -343,7 +349,7 @@ static int trace_poll(struct target *target, struct event *out, size_t cap, uint
     while (tr->armed && tr->count == 0 && t->state == TARGET_RUNNING && !t->stop_pending) {
         int ret = look(t, 0, err);
         if (ret < 0)
-            return ret;
+            return sh4_lost(t, ret);
         if (ret > 0) /* halted for the user: the driver's poll finds it again */
             break;
         uint64_t at = now(t);
@@ -355,7 +361,7 @@ static int trace_poll(struct target *target, struct event *out, size_t cap, uint
         else
             ret = sh4_link_wait(&t->link, MIN((uint64_t)SLICE_NS, end - at), err);
         if (ret < 0)
-            return ret;
+            return sh4_lost(t, ret);
     }
     size_t n = MIN(cap, tr->count);
     for (size_t i = 0; i < n; i++)
@@ -857,7 +863,10 @@ static int arm_halted(struct sh4_trace *tr, struct err *err)
         ret = sh4_trace_patch_all(tr, true, err);
     if (ret == 0)
         ret = check_patches(tr, err);
-    return ret;
+    if (ret == 0)
+        ret = sh4_mark_expevt(t, err);
+    tr->reset_shows = ret > 0;
+    return MIN(ret, 0);
 }
 
 static void free_trace(struct sh4_trace *tr)

@@ -63,6 +63,7 @@ struct sh4_trace {
     bool was_inactive;           /* not everything was counted */
     uint64_t last_drain_ns, last_ask_ns, patience_ns;
     unsigned asks; /* for the ring, since it was read */
+    bool reset_shows; /* by EXPEVT */
     uint64_t events, lost, doubtful, wire_bits, drains;
     uint64_t held_ns;      /* link time the program was held for drains */
     uint32_t ring_used;
