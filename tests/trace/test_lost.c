@@ -191,7 +191,7 @@ static void wait_for_reader(unsigned us)
 static void lost__agent_waits_for_its_ring_to_be_read__program_is_taken_from_it(void **state)
 {
     (void)state;
-    for (unsigned us = 0; us < 12000; us += 100)
+    for (unsigned us = 0; us < 12000; us += 300)
         wait_for_reader(us);
 }
 
