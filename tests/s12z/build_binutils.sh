@@ -16,7 +16,7 @@ cache_of binutils-s12z-$version bin
 [ "${1-}" != --find ] || missing "no s12z-elf-as: run tests/s12z/build_binutils.sh (package binutils-source)"
 source=/usr/src/binutils/binutils-$version.tar.xz
 [ -f $source ] || missing "no $source (package binutils-source)"
-need_tools gcc make xz
+need_tools gcc make xz flex bison
 
 build() {
   tar xJf $source && mkdir out && cd out &&
