@@ -118,25 +118,8 @@ static int stop_unasked(struct s12z_target *t, uint32_t pc, struct err *err)
     return 1;
 }
 
-int s12z_found_halted(struct s12z_target *t, uint8_t *efr, struct err *err)
-{
-    uint32_t pc;
-    int ret = s12z_get_reg(t, S12Z_REG_PC, &pc, err);
-    if (ret == 0)
-        ret = s12z_peek8(t, S12Z_DBGEFR, efr, err);
-    if (ret == 0)
-        ret = at_patch(t, pc, err);
-    if (ret < 0)
-        return ret;
-    const struct s12z_hard *h = s12z_hard_hit(t, *efr);
-    s12z_stop_is(t, ret ? STOP_SWBREAK : STOP_REQUEST, ret ? SIGNAL_TRAP : SIGNAL_INT);
-    if (!ret && h)
-        stop_at_hard(t, h);
-    return 0;
-}
-
-/* The CPU is in active BDM after running. 1: a stop to report, 0: to run on, < 0 failure. */
-static int classify(struct s12z_target *t, uint8_t efr, struct err *err)
+/* 1: it stands at a breakpoint or watchpoint of ours, t->stop says which; 0: not. efr: DBGEFR as found. */
+static int at_break(struct s12z_target *t, uint8_t efr, struct err *err)
 {
     uint32_t pc;
     int ret = s12z_get_reg(t, S12Z_REG_PC, &pc, err);
@@ -147,12 +130,27 @@ static int classify(struct s12z_target *t, uint8_t efr, struct err *err)
         return ret;
     }
     const struct s12z_hard *h = s12z_hard_hit(t, efr);
-    if (h) {
+    if (h)
         stop_at_hard(t, h);
-        return 1;
-    }
-    if (t->trace_halted || !t->halt_wanted)
-        return 0;
+    return h != NULL;
+}
+
+int s12z_found_halted(struct s12z_target *t, uint8_t *efr, struct err *err)
+{
+    int ret = s12z_peek8(t, S12Z_DBGEFR, efr, err);
+    if (ret == 0)
+        ret = at_break(t, *efr, err);
+    if (ret == 0)
+        s12z_stop_is(t, STOP_REQUEST, SIGNAL_INT);
+    return MIN(ret, 0);
+}
+
+/* The CPU is in active BDM after running. 1: a stop to report, 0: to run on, < 0 failure. */
+static int classify(struct s12z_target *t, uint8_t efr, struct err *err)
+{
+    int ret = at_break(t, efr, err);
+    if (ret != 0 || t->trace_halted || !t->halt_wanted)
+        return ret;
     s12z_stop_is(t, STOP_REQUEST, SIGNAL_INT);
     return 1;
 }

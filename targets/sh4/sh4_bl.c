@@ -148,7 +148,8 @@ int sh4_reset_while_traced(struct sh4_target *t, struct err *err)
     int ret = expevt_now(t, err);
     if (ret < 0 || !as_after_reset((uint32_t)ret))
         return MIN(ret, 0);
-    return err_set(err, ERR_NO_TARGET, "look at its reset button, watchdog and supply", "the trace agent is gone, the CPU was reset (EXPEVT %03x)", (unsigned)ret);
+    return err_set(err, ERR_NO_TARGET, "look at its reset button, watchdog and supply",
+                   "the trace agent is gone, the CPU was reset (EXPEVT %03x)", (unsigned)ret);
 }
 
 int sh4_reset_in_step(struct sh4_target *t, struct err *err)

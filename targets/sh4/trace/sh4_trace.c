@@ -315,8 +315,13 @@ static int look(struct sh4_target *t, uint64_t max_ns, struct err *err)
         tr->unseen_ns = at;
     if (ret > 0)
         ret = serve(tr, err);
-    /* An agent that falls silent in the middle of its ring: was it reset there? */
-    return ret == -ERR_TIMEOUT && tr->reset_shows && sh4_reset_while_traced(t, err) == -ERR_NO_TARGET ? -ERR_NO_TARGET : ret;
+    /* An agent that falls silent in the middle of its ring: was it reset there? If that cannot be told, the silence is what is told. */
+    struct err reset = { .code = ERR_OK };
+    if (ret != -ERR_TIMEOUT || !tr->reset_shows || sh4_reset_while_traced(t, &reset) != -ERR_NO_TARGET)
+        return ret;
+    if (err)
+        *err = reset;
+    return -ERR_NO_TARGET;
 }
 
 /* Asks for a ring that is not full: an H-UDI interrupt with the word the agent looks for. */
