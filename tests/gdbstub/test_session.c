@@ -840,6 +840,13 @@ static void detach__something_holds_the_target__only_resumed(void **state)
 
 /* ---- a target that goes away ---- */
 
+static void lose(struct fixture *fx)
+{
+    fx->ram.gone = true;
+    stub_gone(fx->stub, &(struct err){ .what = "x" });
+    answer(fx, fx->s);
+}
+
 static void gone__while_running__told_and_breakpoints_come_back(void **state)
 {
     struct fixture *fx = *state;
@@ -868,9 +875,7 @@ static void gone__ctrl_c_meanwhile__answered(void **state)
     struct fixture *fx = *state;
     no_acks(fx);
     talk(fx, "c");
-    fx->ram.gone = true;
-    stub_gone(fx->stub, &(struct err){ .what = "x" });
-    answer(fx, fx->s);
+    lose(fx);
     assert_string_equal(talk(fx, "^C"), "OThe target does not answer; its state is unknown.\n T02thread:1;");
     assert_string_equal(talk(fx, "c"),
                         "E.the target does not answer; check adapter, cable and power; it is being looked for");
@@ -966,17 +971,13 @@ static void gone__breakpoint_or_call_meanwhile__told_as_ever(void **state)
     talk(fx, "?"); /* from here on exits are noticed */
     talk(fx, "Z0,1100,2");
     send_packet(fx->s, "c", 1);
-    fx->ram.gone = true;
-    stub_gone(fx->stub, &(struct err){ .what = "x" });
-    answer(fx, fx->s);
+    lose(fx);
     stop_unseen(fx);
     assert_string_equal(answer(fx, fx->s), "OThe target is back.\n " STOP_AT("05", "00110000", "swbreak:;"));
     ram_put_word(&fx->ram, 0x1102, RAM_EXIT);
     talk(fx, "z0,1100,2");
     send_packet(fx->s, "c", 1);
-    fx->ram.gone = true;
-    stub_gone(fx->stub, &(struct err){ .what = "x" });
-    answer(fx, fx->s);
+    lose(fx);
     stop_unseen(fx);
     assert_string_equal(answer(fx, fx->s), "OThe target is back.\n W00");
 }
@@ -1006,9 +1007,7 @@ static void gone__ctrl_c_or_step_was_under_way__halted_when_back(void **state)
         send_packet(fx->s, begin[i], strlen(begin[i]));
         if (i == 0)
             feed(fx->s, "\003", 1);
-        fx->ram.gone = true;
-        stub_gone(fx->stub, &(struct err){ .what = "x" });
-        answer(fx, fx->s);
+        lose(fx);
         fx->ram.gone = fx->ram.halt_asked = false;
         fx->ram.how = (struct resume){ .kind = RESUME_CONTINUE }; /* attaching forgets what was under way */
         stub_back(fx->stub);
