@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "profiler/report_names.h"
 #include "profiler/report_priv.h"
 #include "profiler/slowdown.h"
 
@@ -185,22 +186,6 @@ static void cells(const struct profile *p, const struct profile_function *f, con
         line_cell(l, line, CACHE_COLUMNS);
 }
 
-static void row(const struct profile *p, const struct report_options *o, const struct profile_function *f, const struct columns *c,
-                struct report_line *l, const struct text_sink *out)
-{
-    char name[REPORT_LINE_BYTES];
-    if (o->color && f->doubtful)
-        line_escape(l, REPORT_RED);
-    cells(p, f, c, l);
-    if (c->doubt)
-        doubt_cell(f, l);
-    line_add(l, f->doubtful ? " ?" : "  ");
-    line_add(l, report_name(report_shown_name(f), report_width(o) - l->columns, name, sizeof name));
-    if (o->color && f->doubtful)
-        line_escape(l, REPORT_PLAIN);
-    line_end(l, out);
-}
-
 /* ---- which rows ---- */
 
 static bool was_hit(const struct profile_function *f)
@@ -213,6 +198,7 @@ struct rows {
     struct profile_function *never; /* made for functions that only the ELF knows */
     size_t n, nnever;
     size_t below; /* left out by the threshold */
+    struct report_names *names; /* of all functions of the profile, then of those in never */
 };
 
 static void take(struct rows *r, const struct profile *p, const struct report_options *o,
@@ -259,6 +245,16 @@ static void take_never_hit(struct rows *r, const struct profile *p, const struct
     free(sorted);
 }
 
+static bool rows_name(struct rows *r, const struct profile *p)
+{
+    r->names = report_names_new(p->nfunctions + r->nnever);
+    for (size_t i = 0; r->names && i < p->nfunctions; i++)
+        report_names_set(r->names, i, report_shown_name(&p->functions[i]), p->functions[i].low);
+    for (size_t i = 0; r->names && i < r->nnever; i++)
+        report_names_set(r->names, p->nfunctions + i, report_shown_name(&r->never[i]), r->never[i].low);
+    return r->names != NULL;
+}
+
 static bool rows_make(struct rows *r, const struct profile *p, const struct report_options *o)
 {
     size_t never = o->all && o->symbols ? symbols_nfunctions(o->symbols) : 0;
@@ -270,9 +266,33 @@ static bool rows_make(struct rows *r, const struct profile *p, const struct repo
         take(r, p, o, &p->functions[i]);
     if (never)
         take_never_hit(r, p, o);
+    if (!rows_name(r, p))
+        return false;
     struct order order = { o->sort, o->reverse };
     qsort_r(r->row, r->n, sizeof *r->row, by_order, &order);
     return true;
+}
+
+static size_t name_index(const struct rows *r, const struct profile *p, const struct profile_function *f)
+{
+    bool hit = f >= p->functions && f < p->functions + p->nfunctions;
+    return hit ? (size_t)(f - p->functions) : p->nfunctions + (size_t)(f - r->never);
+}
+
+static void row(const struct rows *r, const struct profile *p, const struct report_options *o, const struct profile_function *f,
+                const struct columns *c, struct report_line *l, const struct text_sink *out)
+{
+    char name[REPORT_LINE_BYTES];
+    if (o->color && f->doubtful)
+        line_escape(l, REPORT_RED);
+    cells(p, f, c, l);
+    if (c->doubt)
+        doubt_cell(f, l);
+    line_add(l, f->doubtful ? " ?" : "  ");
+    line_add(l, report_names_text(r->names, name_index(r, p, f), report_width(o) - l->columns, name, sizeof name));
+    if (o->color && f->doubtful)
+        line_escape(l, REPORT_PLAIN);
+    line_end(l, out);
 }
 
 void report_functions(const struct profile *p, const struct report_options *o, const struct text_sink *out)
@@ -286,7 +306,7 @@ void report_functions(const struct profile *p, const struct report_options *o, c
         struct columns c = columns_of(p, shows_doubt(p));
         head(p, &c, &l, out);
         for (size_t i = 0; i < r.n && (!o->limit || i < o->limit); i++)
-            row(p, o, r.row[i], &c, &l, out);
+            row(&r, p, o, r.row[i], &c, &l, out);
         if (o->limit && r.n > o->limit)
             sink_printf(out, "%zu more functions not shown\n", r.n - o->limit);
         if (r.below)
@@ -294,6 +314,7 @@ void report_functions(const struct profile *p, const struct report_options *o, c
         if (!r.n && !r.below)
             sink_printf(out, "no function was hit\n");
     }
+    report_names_free(r.names);
     free(r.row);
     free(r.never);
 }

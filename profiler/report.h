@@ -51,8 +51,4 @@ void report_summary(const struct profile *p, const struct report_options *o, con
 /* report_number - a count in at most 6 columns: "12345", "123.4k", "1.234M"; exact up to 99999. Returns buf. */
 char *report_number(unsigned long long value, char *buf, size_t cap);
 
-/* report_name - a demangled name in at most `columns`: template arguments, then parameters, then the front of
- * the scope give way to "..". Returns buf. */
-char *report_name(const char *name, size_t columns, char *buf, size_t cap);
-
 #endif

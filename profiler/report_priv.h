@@ -24,6 +24,9 @@ void line_percent(struct report_line *l, unsigned long long value, unsigned long
 /* line_end - trailing blanks off, line feed, out, ready for the next. */
 void line_end(struct report_line *l, const struct text_sink *out);
 
+/* Columns that a text takes: a UTF-8 sequence is one. */
+unsigned report_columns(const char *text);
+
 /* Columns of the report, within what lines can hold. */
 unsigned report_width(const struct report_options *o);
 /* Counter i (0, 1) was counted: it has a name, or a total from a file without one. Never in a statistical profile. */

@@ -1,4 +1,4 @@
-/* Lines, numbers and names of the terminal reports. */
+/* Lines and numbers of the terminal reports. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -48,7 +48,7 @@ void report_legend(const struct profile *p, const struct text_sink *out)
 
 /* ---- lines ---- */
 
-static unsigned columns_of(const char *text)
+unsigned report_columns(const char *text)
 {
     unsigned n = 0;
     for (; *text; text++)
@@ -67,12 +67,12 @@ void line_escape(struct report_line *l, const char *text)
 void line_add(struct report_line *l, const char *text)
 {
     line_escape(l, text);
-    l->columns += columns_of(text);
+    l->columns += report_columns(text);
 }
 
 void line_cell(struct report_line *l, const char *text, unsigned columns)
 {
-    unsigned n = columns_of(text);
+    unsigned n = report_columns(text);
     if (l->columns)
         line_add(l, " ");
     for (; n < columns; n++)
@@ -124,141 +124,5 @@ char *report_number(unsigned long long value, char *buf, size_t cap)
     }
     int decimals = v < 9.9995 ? 3 : v < 99.995 ? 2 : 1;
     snprintf(buf, cap, "%.*f%c", decimals, v, units[unit]);
-    return buf;
-}
-
-/* ---- names ---- */
-
-/* The brackets of operator<, operator(), operator-> and so on are no brackets. */
-static size_t operator_name(const char *s, const char *begin)
-{
-    static const char word[] = "operator";
-    size_t n = sizeof word - 1;
-    bool starts = s == begin || !(s[-1] == '_' || (s[-1] | 32) >= 'a');
-    if (!starts || strncmp(s, word, n) || !strchr("<>()-[=!", s[n]) || !s[n])
-        return 0;
-    if (!strncmp(s + n, "()", 2) || !strncmp(s + n, "[]", 2))
-        return n + 2;
-    while (s[n] && strchr("<>-=!*", s[n]))
-        n++;
-    return n;
-}
-
-/* Copies name with everything between open and close replaced by "..". buf has strlen(name) + 1 bytes. */
-static void collapse(const char *name, char open, char close, char *buf)
-{
-    unsigned depth = 0;
-    const char *begin = name;
-    while (*name) {
-        size_t op = operator_name(name, begin);
-        if (op) {
-            for (; op; op--, name++)
-                if (!depth)
-                    *buf++ = *name;
-            continue;
-        }
-        if (*name == open && depth++ == 0) {
-            *buf++ = open;
-            if (name[1] != close) {
-                *buf++ = '.';
-                *buf++ = '.';
-            }
-        }
-        if (*name == close && depth && --depth == 0) {
-            *buf++ = *name++;
-            continue;
-        }
-        if (!depth)
-            *buf++ = *name;
-        name++;
-    }
-    *buf = '\0';
-}
-
-/* The front of the scope goes: "..::walk(..)". */
-static const char *last_scope(const char *name)
-{
-    const char *paren = strchr(name, '('), *last = NULL;
-    for (const char *s = strstr(name, "::"); s && (!paren || s < paren); s = strstr(s + 2, "::"))
-        last = s;
-    return last;
-}
-
-/* Head and tail stay: in long C names it is often the end that tells them apart. */
-static void cut_middle(const char *name, size_t columns, char *buf, size_t cap)
-{
-    size_t n = strlen(name), head = (columns - 2) * 2 / 3, tail = columns - 2 - head;
-    while (head && (name[head] & 0xC0) == 0x80)
-        head--;
-    while (tail && (name[n - tail] & 0xC0) == 0x80)
-        tail--;
-    snprintf(buf, cap, "%.*s..%s", (int)head, name, name + n - tail);
-}
-
-static bool take_if_fits(const char *name, size_t columns, char *buf, size_t cap)
-{
-    if (columns_of(name) > columns)
-        return false;
-    snprintf(buf, cap, "%s", name);
-    return true;
-}
-
-static bool valid_utf8(const char *text)
-{
-    for (const unsigned char *s = (const unsigned char *)text; *s;) {
-        unsigned n = *s < 0x80 ? 1 : *s >= 0xC2 && *s < 0xE0 ? 2 : *s >= 0xE0 && *s < 0xF0 ? 3 : *s >= 0xF0 && *s < 0xF5 ? 4 : 0;
-        if (!n)
-            return false;
-        for (unsigned i = 1; i < n; i++)
-            if ((s[i] & 0xC0) != 0x80)
-                return false;
-        s += n;
-    }
-    return true;
-}
-
-/* Names come from files: nothing in them may reach the terminal as a command, or spoil the columns. */
-static char *printable(char *text)
-{
-    bool utf8 = valid_utf8(text) && !strstr(text, "\xC2\x9B"); /* U+009B begins commands, too */
-    for (char *s = text; *s; s++)
-        if ((unsigned char)*s < ' ' || *s == 0x7F || (*s & 0x80 && !utf8))
-            *s = '?';
-    return text;
-}
-
-static void shorten(const char *name, size_t columns, char *buf, size_t cap)
-{
-    if (take_if_fits(name, columns, buf, cap))
-        return;
-    /* Replacing "x" by ".." may make it longer by one, for each pair of brackets. */
-    size_t n = 2 * strlen(name) + 1;
-    char *a = malloc(n), *b = malloc(n + 2);
-    if (a && b) {
-        bool fits;
-        collapse(name, '<', '>', a);
-        if (!(fits = take_if_fits(a, columns, buf, cap))) {
-            collapse(a, '(', ')', b);
-            fits = take_if_fits(b, columns, buf, cap);
-        }
-        const char *scope = fits ? NULL : last_scope(b);
-        if (scope) {
-            snprintf(a, n, "..%s", scope);
-            fits = take_if_fits(a, columns, buf, cap);
-        }
-        if (!fits)
-            cut_middle(scope ? a : b, columns, buf, cap);
-    } else {
-        cut_middle(name, columns, buf, cap);
-    }
-    free(a);
-    free(b);
-}
-
-char *report_name(const char *name, size_t columns, char *buf, size_t cap)
-{
-    char *clean = strdup(name);
-    shorten(clean ? printable(clean) : "?", columns < 5 ? 5 : columns, buf, cap);
-    free(clean);
     return buf;
 }

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "profiler/report_names.h"
 #include "profiler/report_priv.h"
 
 enum { COUNT_COLUMNS = 6, PERCENT_COLUMNS = 5, NAME_LEAST = 16 };
@@ -17,6 +18,7 @@ struct tree {
     uint32_t *at;     /* per level: place in order */
     bool *visible;
     size_t below;     /* call paths left out by the threshold */
+    struct report_names *names; /* of the profile's functions */
 };
 
 /* ---- order ---- */
@@ -129,7 +131,6 @@ static void indent(const struct tree *t, uint32_t level, unsigned room, struct r
 static void row(const struct tree *t, uint32_t node, uint32_t level, struct report_line *l)
 {
     const struct profile_node *n = &t->p->nodes[node];
-    const struct profile_function *f = &t->p->functions[n->function];
     char name[REPORT_LINE_BYTES];
     bool red = t->o->color && n->doubtful;
     if (red)
@@ -139,7 +140,7 @@ static void row(const struct tree *t, uint32_t node, uint32_t level, struct repo
     if (red)
         line_escape(l, REPORT_PLAIN);
     indent(t, level, report_width(t->o) - l->columns, l);
-    line_add(l, report_name(report_shown_name(f), report_width(t->o) - l->columns, name, sizeof name));
+    line_add(l, report_names_text(t->names, n->function, report_width(t->o) - l->columns, name, sizeof name));
     line_end(l, t->out);
 }
 
@@ -182,7 +183,10 @@ static bool tree_make(struct tree *t)
     t->end = calloc(n, sizeof *t->end);
     t->at = malloc(n * sizeof *t->at);
     t->visible = calloc(n, sizeof *t->visible);
-    return t->order && t->first && t->end && t->at && t->visible;
+    t->names = report_names_new(t->p->nfunctions);
+    for (size_t i = 0; t->names && i < t->p->nfunctions; i++)
+        report_names_set(t->names, i, report_shown_name(&t->p->functions[i]), t->p->functions[i].low);
+    return t->order && t->first && t->end && t->at && t->visible && t->names;
 }
 
 void report_tree(const struct profile *p, const struct report_options *o, const struct text_sink *out)
@@ -209,4 +213,5 @@ void report_tree(const struct profile *p, const struct report_options *o, const 
     free(t.end);
     free(t.at);
     free(t.visible);
+    report_names_free(t.names);
 }

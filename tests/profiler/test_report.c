@@ -396,36 +396,6 @@ static void report_number__six_columns__exact_while_it_can(void **state)
     }
 }
 
-static void report_name__too_long__gives_way_where_it_hurts_least(void **state)
-{
-    static const struct { const char *name; size_t columns; const char *text; } rows[] = {
-        { "main", 10, "main" },
-        { "std::vector<int, std::allocator<int> >::push_back(int&&)", 60,
-          "std::vector<int, std::allocator<int> >::push_back(int&&)" },
-        { "std::vector<int, std::allocator<int> >::push_back(int&&)", 40, "std::vector<..>::push_back(int&&)" },
-        { "std::vector<int, std::allocator<int> >::push_back(int&&)", 30, "std::vector<..>::push_back(..)" },
-        { "std::vector<int, std::allocator<int> >::push_back(int&&)", 20, "..::push_back(..)" },
-        { "std::vector<int, std::allocator<int> >::push_back(int&&)", 10, NULL },
-        { "list::operator<(list const&, list const&)", 25, "list::operator<(..)" },
-        { "functor::operator()(int, int, int) const", 30, "functor::operator()(..) const" },
-        { "a_very_long_c_name_that_ends_differently_1", 20, "a_very_long_..ntly_1" },
-        { "b\033[31mad", 20, "b?[31mad" },
-        { "b\xff\x80", 20, "b??" },
-        { "b\xc2\x9b" "31m", 20, "b??31m" },
-        { "caf\xc3\xa9", 20, "caf\xc3\xa9" },
-        { "x", 1, "x" },
-    };
-    (void)state;
-    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
-        char buf[200];
-        print_message("  %s\n", rows[i].name);
-        report_name(rows[i].name, rows[i].columns, buf, sizeof buf);
-        assert_true(strlen(buf) <= MAX(rows[i].columns, 5u));
-        if (rows[i].text)
-            assert_string_equal(buf, rows[i].text);
-    }
-}
-
 static void report_sort__every_column__orders_rows(void **state)
 {
     static const struct { const char *text; bool reverse; const char *first, *last; } rows[] = {
@@ -478,7 +448,6 @@ int main(void)
         cmocka_unit_test(report__any_profile__no_line_too_wide),
         cmocka_unit_test(report__sums_that_do_not_add_up__columns_hold),
         cmocka_unit_test(report_number__six_columns__exact_while_it_can),
-        cmocka_unit_test(report_name__too_long__gives_way_where_it_hurts_least),
         cmocka_unit_test(report_sort__every_column__orders_rows),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
