@@ -27,6 +27,7 @@ SOURCE = os.path.abspath(sys.argv[2])
 EXAMPLES = os.path.join(SOURCE, "docs", "examples")
 PROFEXAM = os.path.join(EXAMPLES, "profexam")
 IRQDEMO = os.path.join(EXAMPLES, "irqdemo")
+CXX = os.path.join(EXAMPLES, "cxx")
 MISSION = ["--start", "main+8", "--stop", "0x0C010030"]
 PASS_HITS = {"Initialise": 1, "BuildList": 1, "GetNewNode": 1000, "MallocNode": 1000, "GetLastNode": 999, "InsertNode": 1000}
 TIMEOUT = 240
@@ -809,14 +810,12 @@ class Ports(Folder):
                 self.assertIn("target remote :7070", r.stdout)
 
 
-class Terminal(Folder):
-    """What people see: on terminals of all sorts."""
-
-    def on_terminal(self, args, columns=80, **env):
+class TerminalFolder(Folder):
+    def on_terminal(self, args, columns=80, folder=PROFEXAM, **env):
         master, slave = os.openpty()
         fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
         clean = {k: v for k, v in os.environ.items() if k not in ("NO_COLOR", "TERM", "LANG", "LC_ALL", "LC_CTYPE")}
-        p = subprocess.Popen([PROBEPROF] + args, cwd=PROFEXAM, env=dict(clean, PROBEPROF_PROBE="sim:sh7750", **env),
+        p = subprocess.Popen([PROBEPROF] + args, cwd=folder, env=dict(clean, PROBEPROF_PROBE="sim:sh7750", **env),
                              stdin=subprocess.DEVNULL, stdout=slave, stderr=slave)
         os.close(slave)
         seen = b""
@@ -831,6 +830,10 @@ class Terminal(Folder):
         os.close(master)
         self.assertEqual(p.wait(timeout=TIMEOUT), 0, seen)
         return seen.decode("utf-8")
+
+
+class Terminal(TerminalFolder):
+    """What people see: on terminals of all sorts."""
 
     RUN = MISSION + ["--for", "300ms", "--gdb", "off"]
 
@@ -863,6 +866,47 @@ class Terminal(Folder):
             self.assertRegex(text, rf"  {name}\r?\n")
         for line in re.findall(r"\x1b\[K([^\r\n]*)\r\x1b", text):
             self.assertLess(len(line), 40)
+
+
+class Cxx(TerminalFolder):
+    """docs/examples/cxx: what its README says of each round, and names."""
+
+    ROUNDS = 3
+    RUN = ["--start", "Round", "--stop", "RoundEnds", "--passes", str(ROUNDS), "--gdb", "off"]
+    EACH = {"Round": 1, "RoundEnds": 1, "mix(int, int)": 20, "left::sample(int)": 20, "left.cc:scale(int)": 20, "Filter<int, 8>::run(int)": 20,
+            "Filter<int, 8>::next(int)": 20, "mix(float, float)": 12, "right::sample(int)": 12, "right.cc:scale(int)": 12,
+            "Filter<float, 4>::run(float)": 12, "Filter<float, 4>::next(int)": 12, "operator+(Point const&, Point const&)": 10,
+            "run(Stage*, int)": 10, "Gain::step(int)": 20, "Pair::step(int)": 10, "Offset::step(int)": 10,
+            "int sum_of<Round::{lambda(int)#1}>(int, Round::{lambda(int)#1})": 1, "Round::{lambda(int)#1}::operator()(int) const": 5}
+    ONCE = ("Filter<int, 8>::Filter()", "Filter<float, 4>::Filter()")
+
+    def test_every_function_has_its_hits_and_its_place_in_the_tree(self):
+        r = run(self.RUN + ["--json"], cwd=CXX)
+        self.assertEqual(r.returncode, 0, r.stderr)
+        document = json.loads(r.stdout)
+        shown = [f["qualified_name"] or f["name"] for f in document["functions"]]
+        expected = {name: n * self.ROUNDS for name, n in self.EACH.items()} | dict.fromkeys(self.ONCE, 1)
+        self.assertEqual({name: f["hits"] for name, f in zip(shown, document["functions"])}, expected)
+        check_identities(self, document)
+        paths = {}
+        for n in document["tree"]:
+            above = paths.get(n["parent"], (0, ()))[1]
+            paths[n["id"]] = (n["hits"], above + (shown[n["function"]].split("(")[0],))
+        hits_of = {" ".join(path): n for n, path in paths.values()}
+        self.assertEqual(hits_of["Round run Gain::step"], 10 * self.ROUNDS)
+        self.assertEqual(hits_of["Round run Pair::step Gain::step"], 10 * self.ROUNDS)
+        self.assertEqual(hits_of["Round right::sample Filter<float, 4>::run Filter<float, 4>::next"], 12 * self.ROUNDS)
+
+    def test_no_two_functions_look_alike_in_any_width(self):
+        for columns in (76, 80, 90, 120):
+            with self.subTest(columns=columns):
+                text = self.on_terminal(self.RUN, columns=columns, folder=CXX, TERM="dumb")
+                names = re.findall(r"^ +\d+ +[\d.]+ .{3,}?  +\??(\S.*?)\r$", text[text.index("  function"):], re.M)
+                self.assertEqual(len(names), len(self.EACH) + len(self.ONCE), text)
+                self.assertEqual(len(set(names)), len(names), names)
+                for line in text.splitlines():
+                    if re.match(r" +\d+ ", line):
+                        self.assertLessEqual(len(line), columns)
 
 
 class Sampling(Folder):
