@@ -14,6 +14,7 @@
 #include "profiler/rates.h"
 #include "profiler/sampling.h"
 #include "profiler/symbols.h"
+#include "profiler/untraced.h"
 
 #define PROFILE_NO_PARENT UINT32_MAX
 enum { PROFILE_NOT_CACHED = 0xFFFF };
@@ -110,6 +111,13 @@ struct profile_info {
     const char *note;       /* what the user should know (trace_status.note) */
 };
 
+/* A place that gave no events, and whose it is. */
+struct profile_untraced {
+    struct untraced_row at;
+    const char *name; /* of the function that holds it, as people see it; NULL without a symbol */
+    const char *by;   /* of the function whose calls are the reason; NULL if there is none */
+};
+
 struct profile {
     enum profile_type type;
     struct profile_info info;
@@ -122,6 +130,9 @@ struct profile {
     struct block_count *blocks;   /* ascending; none if the target does not count them */
     struct branch_count *branches;
     size_t nblocks, nbranches;
+    struct profile_untraced *untraced; /* by cause, then address; none if the target sees everything or does not say */
+    size_t nuntraced;
+    uint64_t untraced_hits; /* of functions that hold such places: so many calls they may concern, of total_hits */
     uint64_t total_hits, total_c1, total_c2;
     struct arena arena; /* owns all of the above */
 };
@@ -142,6 +153,9 @@ int profile_take_blocks(struct profile *p, const struct blocks *b, struct err *e
 /* profile_take_rates - counter 1 is an estimate: corrects it by function, in functions, tree, handlers and totals alike, and fills the spreads.
  * Nothing happens unless r->given. What was lost in gaps was measured and stays. Returns 0 or -ERR_NOMEM. */
 int profile_take_rates(struct profile *p, const struct rates *r, struct err *err);
+
+/* profile_take_untraced - adds the places that gave no events; syms names their functions and may be NULL. Returns 0 or -ERR_NOMEM. */
+int profile_take_untraced(struct profile *p, const struct untraced *u, const struct symbols *syms, struct err *err);
 
 /* profile_function_at - index of the function that holds addr, or nfunctions. */
 size_t profile_function_at(const struct profile *p, uint64_t addr);

@@ -108,7 +108,7 @@ static int read_header(struct recording *r, struct err *err)
         return err_set(err, ERR_FORMAT, "record again", "recording: header: %s", r->damage);
     if (b.type != RECORDING_HEADER || b.plain > RECORDING_TEXT_MAX)
         return err_set(err, ERR_FORMAT, "record again", "recording: no header block at offset %" PRIu64, b.offset);
-    if (b.flags != RECORDING_VERSION)
+    if (b.flags < 1 || b.flags > RECORDING_VERSION)
         return err_set(err, ERR_FORMAT, "use the program version that made it", "recording: version %u, this program reads %d",
                        b.flags, RECORDING_VERSION);
     char *text = arena_strn(&r->arena, (const char *)r->plain, b.plain);

@@ -427,32 +427,13 @@ static void duration(const struct profile *p, const struct text_sink *out)
         sink_printf(out, "slow-down %s\n", slowdown_text(&slow, a, sizeof a));
 }
 
-/* "note      first line" and what does not fit below it, broken between words. */
-static void note(const char *text, unsigned width, const struct text_sink *out)
-{
-    const unsigned room = width - 10;
-    const char *label = "note      ";
-    while (*text) {
-        size_t n = strlen(text);
-        if (n > room) {
-            n = room;
-            while (n && text[n] != ' ')
-                n--;
-            n = n ? n : room;
-        }
-        sink_printf(out, "%s%.*s\n", label, (int)n, text);
-        label = "          ";
-        text += n;
-        text += strspn(text, " ");
-    }
-}
-
 void report_summary(const struct profile *p, const struct report_options *o, const struct text_sink *out)
 {
     totals(p, out);
     estimate(p, out);
     coverage(p, out);
+    report_untraced(p, o, out);
     duration(p, out);
     if (p->info.note)
-        note(p->info.note, report_width(o), out);
+        report_wrapped("note", p->info.note, report_width(o), out);
 }

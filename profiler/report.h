@@ -28,7 +28,7 @@ struct report_options {
     enum report_sort sort;
     bool reverse;            /* else counts run down, names, addresses and cache lines up */
     struct threshold hits;   /* only functions (call paths) whose hits meet it */
-    bool all;                /* also functions that were never hit (default: only hit ones) */
+    bool all;                /* also functions that were never hit (default: only hit ones), and every function with untraced places */
     const struct symbols *symbols; /* source of the never-hit functions for `all`; may be NULL */
     size_t limit;            /* rows; 0: all */
 };

@@ -103,6 +103,27 @@ static void slow_down(struct json_writer *j, const struct profile_info *i)
     json_write_end(j);
 }
 
+/* Places that gave no events, and the hits of the functions that hold them. */
+static void untraced(struct json_writer *j, const struct profile *p)
+{
+    json_write_key(j, "untraced_hits");
+    json_write_uint(j, p->untraced_hits);
+    json_write_key(j, "untraced");
+    json_write_array(j, false);
+    for (size_t i = 0; i < p->nuntraced; i++) {
+        const struct profile_untraced *x = &p->untraced[i];
+        json_write_object(j, true);
+        member_uint(j, "address", x->at.address);
+        member_string(j, "kind", coverage_kind_name((enum coverage_kind)x->at.kind));
+        member_string(j, "cause", coverage_cause_name((enum coverage_cause)x->at.cause));
+        member_name(j, "function", x->name);
+        member_name(j, "by", x->by);
+        member_known(j, "bytes", x->at.amount);
+        json_write_end(j);
+    }
+    json_write_end(j);
+}
+
 static void run(struct json_writer *j, const struct profile *p)
 {
     const struct profile_info *i = &p->info;
@@ -123,6 +144,7 @@ static void run(struct json_writer *j, const struct profile *p)
     member_bool(j, "lost_is_bound", i->lost_is_bound);
     member_uint(j, "lost_c1", i->gap_c1);
     member_uint(j, "doubtful", i->doubtful);
+    untraced(j, p);
     json_write_end(j);
     member_uint(j, "passes", i->passes);
     json_write_key(j, "totals");

@@ -1,6 +1,8 @@
 /* The profile as one JSON document, schema "probeprof.profile/1":
  *   schema, type, target, probe, elf, build_id (hex), started (ISO 8601), counters [{code, name, unit}],
- *   time {target_cycles, agent_cycles, host_seconds, board_seconds, held_seconds, slow_down {times, agent, moving_events}}, coverage {events, lost, gaps, lost_is_bound, lost_c1, doubtful},
+ *   time {target_cycles, agent_cycles, host_seconds, board_seconds, held_seconds, slow_down {times, agent, moving_events}}, coverage {events, lost, gaps, lost_is_bound, lost_c1, doubtful,
+ *   untraced_hits (of functions that hold places below: so many calls those may concern), untraced [{address, kind, cause, function, by (the function
+ *   whose calls are the cause), bytes (of a stretch of code)}]},
  *   passes, totals {hits, c1, c2}, note,
  *   functions [{name, linkage_name, qualified_name, file, line, low, high, cache_line, description, hits, c1, c1_children, c2,
  *   c2_children, doubtful}], tree [{id, parent, function, hits, c1, c1_children, c2, c2_children, doubtful}]

@@ -4,7 +4,7 @@
 
 #include "profiler/report.h"
 
-enum { REPORT_WIDTH = 80, REPORT_WIDTH_MIN = 76, REPORT_LINE_BYTES = 1024 };
+enum { REPORT_WIDTH = 80, REPORT_WIDTH_MIN = 76, REPORT_LINE_BYTES = 1024, REPORT_LABEL = 10 };
 
 /* One line being put together; text beyond its capacity is dropped, never overrun. */
 struct report_line {
@@ -39,6 +39,12 @@ const char *report_unit(const struct profile_counter *c);
 
 /* "C1 elapsed-time (cycles), C2 icache-miss (count)"; nothing for a statistical profile. */
 void report_legend(const struct profile *p, const struct text_sink *out);
+
+/* "label     text", broken between words; what does not fit goes below it. */
+void report_wrapped(const char *label, const char *text, unsigned width, const struct text_sink *out);
+
+/* The places that gave no events, by cause; nothing if there are none. */
+void report_untraced(const struct profile *p, const struct report_options *o, const struct text_sink *out);
 
 #define REPORT_RED "\033[31m"
 #define REPORT_PLAIN "\033[0m"

@@ -107,6 +107,24 @@ void line_end(struct report_line *l, const struct text_sink *out)
     l->columns = 0;
 }
 
+void report_wrapped(const char *label, const char *text, unsigned width, const struct text_sink *out)
+{
+    const unsigned room = width - REPORT_LABEL;
+    while (*text) {
+        size_t n = strlen(text);
+        if (n > room) {
+            n = room;
+            while (n && text[n] != ' ')
+                n--;
+            n = n ? n : room;
+        }
+        sink_printf(out, "%-*s%.*s\n", REPORT_LABEL, label, (int)n, text);
+        label = "";
+        text += n;
+        text += strspn(text, " ");
+    }
+}
+
 /* ---- numbers ---- */
 
 char *report_number(unsigned long long value, char *buf, size_t cap)

@@ -26,6 +26,8 @@ enum event_kind {
     EVENT_RATE,      /* counter 1 is estimated: code pc..target (exclusive) really takes c1 millionths of it, +- c2 with 95 % probability.
                       * Without pc: all other code, a new set begins; amount: measurements it rests on (0: none, c1 is 1000000), vector: enum
                       * event_source of them. The last set holds for the whole profile */
+    EVENT_UNTRACED,  /* a place that gives no events. pc; vector: enum coverage_kind; cause: enum coverage_cause; target, if there: start of the
+                      * function whose calls are the reason; amount: bytes, of a stretch of code. Without pc: a new list begins, of an arming */
     EVENT_NKINDS
 };
 

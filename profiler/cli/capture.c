@@ -44,6 +44,9 @@ int capture_feed(struct capture *c, struct event *events, size_t n, struct err *
         case EVENT_RATE: /* the last set is the best, for all passes */
             counted = counted < 0 ? counted : rates_add(&c->rates, &events[i]);
             break;
+        case EVENT_UNTRACED:
+            counted = counted < 0 ? counted : untraced_add(&c->untraced, &events[i]);
+            break;
         case EVENT_LINE:
             if (c->line)
                 c->line(c->line_ctx, events[i].c1);
@@ -82,6 +85,8 @@ int capture_profile(const struct capture *c, const struct profile_info *info, st
         ret = profile_take_blocks(*out, &c->blocks, err);
     if (ret == 0)
         ret = profile_take_rates(*out, &c->rates, err);
+    if (ret == 0)
+        ret = profile_take_untraced(*out, &c->untraced, c->symbols, err);
     if (ret < 0) {
         profile_free(*out);
         *out = NULL;
@@ -94,6 +99,7 @@ void capture_close(struct capture *c)
     calltree_free(c->tree);
     blocks_fini(&c->blocks);
     rates_fini(&c->rates);
+    untraced_fini(&c->untraced);
     if (c->recording)
         recording_finish(c->recording, &(struct recording_end){ .events = c->seen }, NULL);
     *c = (struct capture){ 0 };

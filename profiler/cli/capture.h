@@ -9,6 +9,7 @@
 #include "profiler/rates.h"
 #include "profiler/recording.h"
 #include "profiler/symbols.h"
+#include "profiler/untraced.h"
 
 /* Zero-initialise, then capture_open(). */
 struct capture {
@@ -21,7 +22,8 @@ struct capture {
     struct blocks blocks;               /* exact counts, where the target has them; not those after the last pass */
     struct rates rates;                 /* of an estimated counter 1; the last set, whenever it came */
     struct sampling sampling;           /* of a statistical profile */
-    uint64_t seen;                      /* events fed */
+    struct untraced untraced;           /* places that gave no events */
+    uint64_t seen;                      /* events fed, those of the lists above among them */
 };
 
 /* capture_open - an empty tree behind the filters that the recording header describes

@@ -1089,6 +1089,19 @@ class Interrupts(Folder):
                          {"Fibonacci": 3 * 177, "TailCaller": 3, "TailTarget": 3, "Catch": 3, "Deep": 12, "Throw": 3,
                           "LongJump": 3, "SetJump": 3, "WorkB": 3, "Yield": 6})
 
+    def test_untraced_places_are_told_in_table_json_and_recording(self):
+        elf, rec = os.path.join(IRQDEMO, "irqdemo.elf"), self.path("r.rec")
+        args = ["--elf", elf, "--load", "--start", "Round", "--stop", "CallBlocked", "--passes", "2", "--gdb", "off", "--record", rec]
+        live = run(args, cwd=self.dir).stdout
+        self.assertRegex(live, r"(?m)^untraced +\d+ places; [\d.]+ % of the hits are of functions that hold some$")
+        self.assertRegex(live, r"places: may run with SR.BL=1, .*\n? .*BlockedTick")
+        again = run(["report", rec], cwd=self.dir).stdout
+        self.assertEqual(again[again.index("total"):], live[live.index("total"):])
+        document = json.loads(run(["report", rec, "--json"], cwd=self.dir).stdout)
+        rows = {(u["function"], u["kind"], u["cause"]): u["by"] for u in document["coverage"]["untraced"]}
+        self.assertEqual(rows["BlockedTick", "return", "blocked"], "interrupt_entry")
+        self.assertEqual(f"untraced  {len(document['coverage']['untraced'])} places", re.search(r"untraced  \d+ places", live).group())
+
     def test_crash_is_an_exception_of_its_own(self):
         document = self.profile(8, "--for", "20ms")
         counts = hits(document)

@@ -351,6 +351,9 @@ static int trace_poll(struct target *target, struct event *out, size_t cap, uint
     uint64_t end = now(t) + max_ns;
     if (!tr)
         return 0;
+    size_t told = tr->armed ? sh4_trace_tell_coverage(tr, out, cap) : 0;
+    if (told)
+        return (int)told;
     while (tr->armed && tr->count == 0 && t->state == TARGET_RUNNING && !t->stop_pending) {
         int ret = look(t, 0, err);
         if (ret < 0)
@@ -1080,7 +1083,7 @@ static int trace_explain(struct target *target, const struct text_sink *out, str
     const struct sh4_sites *s = &tr->sites;
     for (size_t i = 0; i < s->nsites; i++) {
         const struct sh4_site *x = &s->site[i];
-        if (x->kind >= SH4_SITE_RTE || (x->why == SH4_TRACED && !(x->stepped && tr->yielded)))
+        if (sh4_trace_sees(tr, x))
             continue;
         const struct sh4_function *f = &s->function[x->function];
         sink_printf(out, "0x%08x %s in %s: %s", x->addr, sh4_site_kind_name(x->kind), function_name(s, x->function),

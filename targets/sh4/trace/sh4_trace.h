@@ -68,9 +68,14 @@ struct sh4_trace {
     uint64_t held_ns;      /* link time the program was held for drains */
     uint32_t ring_used;
     size_t untraced;
+    size_t told;           /* places looked through for EVENT_UNTRACED, since the list began */
     char note[TRACE_NOTE];
 };
 
+/* Whether events come from a place: it is patched, or stepped now. (coverage.c) */
+bool sh4_trace_sees(const struct sh4_trace *tr, const struct sh4_site *s);
+/* What is not seen as EVENT_UNTRACED: up to cap of those that were not told since tr->told was 0. Returns how many. */
+size_t sh4_trace_tell_coverage(struct sh4_trace *tr, struct event *out, size_t cap);
 /* A drain: the agent is halted in the kernel. Everything in the ring goes to the queue (arm.c calls it too). */
 int sh4_trace_empty(struct sh4_trace *tr, struct err *err);
 /* Event made by the host. */

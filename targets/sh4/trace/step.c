@@ -107,6 +107,8 @@ int sh4_trace_step_resumed(struct sh4_trace *tr, struct err *err)
         return 0;
     bool on = !t->stepping && !t->ubc[0].used;
     uint32_t words[] = { on && t->pc - rom->base < rom->bytes ? t->pc : 0, rom->base, on ? rom->bytes : 0 };
+    if (tr->yielded != t->ubc[0].used)
+        tr->told = 0; /* other places are seen now */
     tr->yielded = t->ubc[0].used;
     int ret = put(tr, SH4_TRACE_R_PREV, words, ARRAY_LEN(words), err);
     return ret == 0 && on ? set_channel(t, rom->base, rom->bamr, err) : ret;

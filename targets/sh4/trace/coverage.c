@@ -1,0 +1,67 @@
+/* What the trace does not see, as events: sites that are neither patched nor stepped, and code the search did not reach. */
+#include "targets/coverage.h"
+#include "probe/base/util.h"
+#include "targets/sh4/trace/sh4_trace.h"
+
+static enum coverage_cause cause_of(const struct sh4_site *s)
+{
+    static const uint8_t causes[SH4_UNTRACED_NREASONS] = {
+        [SH4_TRACED] = COVERAGE_DEBUGGER, /* in ROM that is not stepped now */
+        [SH4_UNTRACED_BL] = COVERAGE_BLOCKED, [SH4_UNTRACED_SLOT] = COVERAGE_SLOT, [SH4_UNTRACED_BAD_SLOT] = COVERAGE_BAD_SLOT,
+        [SH4_UNTRACED_STUB] = COVERAGE_FIXED, [SH4_UNTRACED_ROM] = COVERAGE_ROM, [SH4_UNTRACED_MMU] = COVERAGE_TRANSLATED,
+        [SH4_UNTRACED_OTHER] = COVERAGE_OTHER, [SH4_UNTRACED_LIMIT] = COVERAGE_LIMIT,
+    };
+    return (enum coverage_cause)causes[s->why];
+}
+
+static enum coverage_kind kind_of(const struct sh4_site *s)
+{
+    switch (s->kind) {
+    case SH4_SITE_JSR: case SH4_SITE_BSR: case SH4_SITE_BSRF: return COVERAGE_CALL;
+    case SH4_SITE_RTS: return COVERAGE_RETURN;
+    default: return COVERAGE_JUMP;
+    }
+}
+
+bool sh4_trace_sees(const struct sh4_trace *tr, const struct sh4_site *s)
+{
+    return s->kind >= SH4_SITE_RTE || (s->why == SH4_TRACED && !(s->stepped && tr->yielded));
+}
+
+static bool site_row(const struct sh4_trace *tr, size_t i, struct event *e)
+{
+    const struct sh4_site *s = &tr->sites.site[i];
+    if (sh4_trace_sees(tr, s))
+        return false;
+    uint32_t by = tr->sites.function[s->function].blocked_by;
+    *e = (struct event){ .kind = EVENT_UNTRACED, .flags = EVENT_HAS_PC, .pc = s->addr, .vector = (uint16_t)kind_of(s), .cause = (uint8_t)cause_of(s) };
+    if (s->why == SH4_UNTRACED_BL && by != SH4_NO_FUNCTION) {
+        e->target = tr->sites.function[by].low;
+        e->flags |= EVENT_HAS_TARGET;
+    }
+    return true;
+}
+
+static bool function_row(const struct sh4_trace *tr, size_t i, struct event *e)
+{
+    const struct sh4_function *f = &tr->sites.function[i];
+    *e = (struct event){ .kind = EVENT_UNTRACED, .flags = EVENT_HAS_PC, .pc = f->low, .amount = f->unexplored,
+                         .vector = COVERAGE_CODE, .cause = COVERAGE_UNREACHED };
+    return f->unexplored != 0;
+}
+
+size_t sh4_trace_tell_coverage(struct sh4_trace *tr, struct event *out, size_t cap)
+{
+    const size_t sites = tr->sites.nsites, all = 1 + sites + tr->sites.nfunctions;
+    size_t n = 0;
+    for (; n < cap && tr->told < all; tr->told++) {
+        size_t i = tr->told - 1;
+        if (tr->told == 0)
+            out[n++] = (struct event){ .kind = EVENT_UNTRACED };
+        else if (i < sites)
+            n += site_row(tr, i, &out[n]);
+        else
+            n += function_row(tr, i - sites, &out[n]);
+    }
+    return n;
+}

@@ -1,0 +1,89 @@
+/* Places that gave no events: from the target's events to the summary and to JSON. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <jansson.h>
+
+#include "probe/base/util.h"
+#include "profiler/report.h"
+#include "profiler/report_json.h"
+#include "tests/profiler/sample.h"
+#include "tests/profiler/sink.h"
+
+static struct event place(uint64_t pc, enum coverage_kind kind, enum coverage_cause cause)
+{
+    return (struct event){ .kind = EVENT_UNTRACED, .flags = EVENT_HAS_PC, .pc = pc, .vector = (uint16_t)kind, .cause = (uint8_t)cause };
+}
+
+/* The sample with two blocked places in one of its functions, one outside of all, and some code that was not searched. */
+static struct profile *sample_with_places(void)
+{
+    struct profile *p = sample_profile();
+    struct untraced u = { 0 };
+    uint64_t walk = 0;
+    for (size_t i = 0; i < p->nfunctions; i++)
+        if (!strcmp(p->functions[i].qualified, "list.c:walk"))
+            walk = p->functions[i].low;
+    const struct event e[] = { place(0x1234, COVERAGE_CALL, COVERAGE_ROM), /* of an earlier arming */
+                               { .kind = EVENT_UNTRACED },
+                               place(walk + 4, COVERAGE_RETURN, COVERAGE_BLOCKED), place(0xF0000000, COVERAGE_CALL, COVERAGE_BLOCKED),
+                               place(walk + 2, COVERAGE_CALL, COVERAGE_BLOCKED) };
+    struct event code = place(0xF0000010, COVERAGE_CODE, COVERAGE_UNREACHED);
+    code.amount = 64;
+    for (size_t i = 0; i < ARRAY_LEN(e); i++)
+        assert_int_equal(untraced_add(&u, &e[i]), 0);
+    assert_int_equal(untraced_add(&u, &code), 0);
+    assert_int_equal(profile_take_untraced(p, &u, NULL, NULL), 0);
+    untraced_fini(&u);
+    return p;
+}
+
+static void untraced__summary__causes_functions_and_share_of_hits(void **state)
+{
+    (void)state;
+    struct profile *p = sample_with_places();
+    struct memory_sink m = { 0 };
+    report_summary(p, &(struct report_options){ 0 }, sink_to(&m));
+    const char *text = strstr(sink_text(&m), "untraced");
+    assert_non_null(text);
+    const char expected[] = "untraced  3 places; 18.2 % of the hits are of functions that hold some\n"
+                            "          3 places: may run with SR.BL=1, where a trap resets the CPU:\n"
+                            "          list.c:walk, 0xf0000000\n"
+                            "          64 bytes of code not reached by control flow, so not searched:\n"
+                            "          0xf0000010\n";
+    if (strncmp(text, expected, sizeof expected - 1))
+        fail_msg("%s", text);
+    sink_free(&m);
+    profile_free(p);
+}
+
+static void untraced__json__one_row_a_place(void **state)
+{
+    (void)state;
+    struct profile *p = sample_with_places();
+    struct memory_sink m = { 0 };
+    report_json(p, sink_to(&m));
+    json_t *all = json_loads(sink_text(&m), 0, NULL), *coverage = json_object_get(all, "coverage"), *rows = json_object_get(coverage, "untraced");
+    assert_int_equal(json_integer_value(json_object_get(coverage, "untraced_hits")), 2);
+    assert_int_equal(json_array_size(rows), 4);
+    json_t *first = json_array_get(rows, 0), *last = json_array_get(rows, 3);
+    assert_string_equal(json_string_value(json_object_get(first, "kind")), "call");
+    assert_string_equal(json_string_value(json_object_get(first, "cause")), "blocked");
+    assert_string_equal(json_string_value(json_object_get(first, "function")), "list.c:walk");
+    assert_true(json_is_null(json_object_get(first, "bytes")));
+    assert_string_equal(json_string_value(json_object_get(last, "kind")), "code");
+    assert_int_equal(json_integer_value(json_object_get(last, "bytes")), 64);
+    json_decref(all);
+    sink_free(&m);
+    profile_free(p);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(untraced__summary__causes_functions_and_share_of_hits),
+        cmocka_unit_test(untraced__json__one_row_a_place),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
