@@ -45,11 +45,13 @@ static int source_arm(struct pump *p, struct target *t, struct err *err)
     return ret < 0 ? ret : s ? s->arm(p->cfg.source_ctx, t, &p->cfg.trace, err) : t->ops->trace->arm(t, &p->cfg.trace, err);
 }
 
+static uint64_t slice_ns(struct pump *p, struct target *t);
+
 static int source_poll(struct pump *p, struct target *t, struct event *out, size_t cap, struct err *err)
 {
     const struct pump_source *s = p->cfg.source;
     int ret = no_trace(p, t, err);
-    return ret < 0 ? ret : s ? s->poll(p->cfg.source_ctx, t, out, cap, WORKER_SLICE_NS, err) : t->ops->trace->poll(t, out, cap, WORKER_SLICE_NS, err);
+    return ret < 0 ? ret : s ? s->poll(p->cfg.source_ctx, t, out, cap, WORKER_SLICE_NS, err) : t->ops->trace->poll(t, out, cap, slice_ns(p, t), err);
 }
 
 static int source_disarm(struct pump *p, struct target *t, struct err *err)
@@ -119,6 +121,15 @@ static void lost_if_gone(struct pump *p, struct target *t, const struct err *why
         p->cfg.lost(p->cfg.lost_ctx, why);
 }
 
+/* Has profiling begun? What is not traced is told before. */
+static bool begun(const struct event *e, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (e[i].kind != EVENT_UNTRACED)
+            return true;
+    return false;
+}
+
 /* Moves what there is and what fits. Returns how many events. */
 static size_t move_events(struct pump *p, struct target *t)
 {
@@ -139,6 +150,8 @@ static size_t move_events(struct pump *p, struct target *t)
     }
     if (n > 0)
         event_queue_push(p->queue, batch, (size_t)n);
+    if (p->waiting_start && !p->met_start)
+        p->met_start = begun(batch, (size_t)n);
     return (size_t)n;
 }
 
@@ -155,17 +168,32 @@ static size_t move_batches(struct pump *p, struct target *t)
     return total;
 }
 
-static bool time_is_up(struct pump *p, struct target *t, size_t moved)
+/* How much of the profile's time is left; UINT64_MAX: it has no end, or has not begun. */
+static uint64_t time_left(struct pump *p, struct target *t)
 {
     if (!p->cfg.for_ns || p->waiting_run)
-        return false;
+        return UINT64_MAX;
     if (p->waiting_start) { /* time before the start point is not profiled time */
-        if (moved == 0)
-            return false;
+        if (!p->met_start)
+            return UINT64_MAX;
         p->waiting_start = false;
         p->armed_ns = now(t);
     }
-    return now(t) - p->armed_ns >= p->cfg.for_ns;
+    uint64_t gone = now(t) - p->armed_ns;
+    return gone < p->cfg.for_ns ? p->cfg.for_ns - gone : 0;
+}
+
+static uint64_t slice_ns(struct pump *p, struct target *t)
+{
+    uint64_t left = p->phase == PUMP_ARMED ? time_left(p, t) : UINT64_MAX;
+    return left < WORKER_SLICE_NS ? MAX(left, (uint64_t)1) : WORKER_SLICE_NS;
+}
+
+/* No slice goes on beyond the end: what lasts longer is only that the target is held while its events are moved. */
+static void pace(struct pump *p, uint64_t left)
+{
+    if (p->cfg.pace && !p->cfg.source && p->cfg.for_ns)
+        p->cfg.pace(p->cfg.pace_ctx, p->phase == PUMP_ARMED && left < WORKER_SLICE_NS ? MAX(left, (uint64_t)1) : 0);
 }
 
 /* Somebody resumed the target: the stop is history. */
@@ -225,7 +253,8 @@ static bool slice(void *ctx, struct target *t)
         rearm(p, t);
     bool full = event_queue_room(p->queue) == 0;
     size_t moved = full || p->away ? 0 : move_batches(p, t);
-    if (p->phase == PUMP_ARMED && time_is_up(p, t, moved))
+    uint64_t left = time_left(p, t);
+    if (p->phase == PUMP_ARMED && left == 0)
         pump_disarm(p, t);
     else if (p->phase == PUMP_DRAINING && moved == 0 && !full)
         set_phase(p, PUMP_ENDED);
@@ -233,6 +262,7 @@ static bool slice(void *ctx, struct target *t)
         look(p, t);
     if (moved || full || p->phase == PUMP_ENDED)
         wake(p);
+    pace(p, left);
     return p->phase == PUMP_DRAINING || moved >= PUMP_BATCH;
 }
 

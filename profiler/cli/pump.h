@@ -37,6 +37,8 @@ struct pump_config {
     void *wake_ctx;
     void (*lost)(void *ctx, const struct err *why); /* a look at the source has found the target gone; may be NULL. On the worker */
     void *lost_ctx;
+    void (*pace)(void *ctx, uint64_t ns); /* the next slice shall not be longer; 0: as long as ever. May be NULL. On the worker */
+    void *pace_ctx;
 };
 
 /* What the main thread may know, copied under a lock. */
@@ -62,7 +64,8 @@ struct pump {
     enum pump_phase phase;
     uint64_t armed_ns, looked_ns;
     bool halted;        /* since the last stop nobody has been seen to resume it */
-    bool waiting_start; /* for_ns counts from the first event */
+    bool waiting_start; /* for_ns counts from the first event of the program */
+    bool met_start;
     bool waiting_run;   /* armed while halted: the profile's time begins when the program runs */
     bool away;          /* not armed on the board, although phase is PUMP_ARMED */
     bool gap_due;       /* an EVENT_LOST that found no room yet */

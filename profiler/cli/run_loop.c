@@ -83,6 +83,8 @@ static void look_for_beginning(struct run *r)
         struct pump_view v = pump_look(&r->pump);
         run_note(r, "profiling%s, %s; Ctrl-C ends it", r->set.load ? "" : " the running program",
                  *v.trace.note ? v.trace.note : "every call traced");
+        if (r->header.nstops && !r->header.has_start)
+            run_note(r, "it ends at the first stop point: without --start nothing would resume it");
     }
 }
 
@@ -137,6 +139,26 @@ static void finish_recording(struct run *r, const struct pump_view *v)
         fail(r, &err);
 }
 
+static char *duration(uint64_t ns, char *buf, size_t cap)
+{
+    double ms = (double)ns / 1e6;
+    snprintf(buf, cap, ms < 100 ? "%.3g ms" : "%.1f s", ms < 100 ? ms : ms / 1000);
+    return buf;
+}
+
+/* When --for is over the program stands; the events that are still on the board come after that. */
+static void tell_duration(struct run *r, const struct pump_view *v)
+{
+    struct slowdown slow = live_slowdown(v);
+    uint64_t ns = v->trace.board_ns ? v->trace.board_ns : v->now_ns - v->armed_ns, after = 0;
+    char text[80], time[32], fetched[32];
+    if (r->set.for_ns && !r->header.has_start && ns > r->set.for_ns)
+        after = MIN(ns - r->set.for_ns, v->trace.held_ns);
+    run_note(r, "%s of the board's time%s%s%s%s%s", duration(ns - after, time, sizeof time), after ? ", and " : "",
+             after ? duration(after, fetched, sizeof fetched) : "", after ? " to move the last events" : "",
+             slow.times > 0 ? ", slowed down " : "", slowdown_text(&slow, text, sizeof text));
+}
+
 static void profile_ended(struct run *r, const struct pump_view *v)
 {
     take_events(r);
@@ -147,12 +169,8 @@ static void profile_ended(struct run *r, const struct pump_view *v)
     show_result(r);
     if (r->header.has_start && !r->capture.filter.have_first)
         run_note(r, "the program never came to the start point %s: nothing was profiled", r->set.start);
-    struct slowdown slow = live_slowdown(v);
-    char text[80];
-    double ms = (double)(v->trace.board_ns ? v->trace.board_ns : v->now_ns - v->armed_ns) / 1e6;
     if (!r->set.json)
-        run_note(r, ms < 100 ? "%.3g ms of the board's time%s%s" : "%.1f s of the board's time%s%s", ms < 100 ? ms : ms / 1000,
-                 slow.times > 0 ? ", slowed down " : "", slowdown_text(&slow, text, sizeof text));
+        tell_duration(r, v);
     unsigned sessions = gdb_server_sessions(r->server);
     if (sessions == 0) {
         quit(r);

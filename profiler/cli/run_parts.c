@@ -153,6 +153,8 @@ static void fill_header(struct run *r, const struct trace_config *t)
         .max_passes = r->set.sample ? 0 : r->set.passes, .address_cached = r->part->cache_by_address,
         .canonical_mask = r->part->canonical_mask,
     };
+    if (t->nstops && !t->has_start && !h->max_passes) /* nothing begins another pass */
+        h->max_passes = 1;
     memcpy(h->build_id, im->build_id, im->build_id_len);
     memcpy(h->stops, t->stops, t->nstops * sizeof t->stops[0]);
     if (r->set.sample)
@@ -218,7 +220,7 @@ static int open_profile(struct run *r, const struct trace_config *trace, struct 
     r->sampler = (struct sampler){ .rate_hz = r->set.rate_hz, .pace = set_pace, .pace_ctx = r };
     ret = pump_init(&r->pump, &(struct pump_config){
         .trace = *trace, .for_ns = r->set.for_ns, .queue_events = QUEUE_EVENTS,
-        .wake = wake_main, .wake_ctx = r, .lost = tell_worker, .lost_ctx = r,
+        .wake = wake_main, .wake_ctx = r, .lost = tell_worker, .lost_ctx = r, .pace = set_pace, .pace_ctx = r,
         .source = r->set.sample ? &sampler_source : NULL, .source_ctx = &r->sampler,
     }, err);
     if (ret < 0)

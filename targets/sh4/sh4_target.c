@@ -13,6 +13,7 @@
 enum { SIGNAL_INT = 2, SIGNAL_ILL = 4, SIGNAL_TRAP = 5, SIGNAL_FPE = 8, SIGNAL_BUS = 10, SIGNAL_SEGV = 11 };
 #define ALIVE_NS (10u * 1000000u) /* a running target that says nothing is looked after this often */
 #define BREAK_AGAIN_NS (20u * 1000000u)
+#define ENDING_AGAIN_NS 200000u
 #define BREAK_LIMIT_NS (1000u * 1000000u)
 enum { BREAK_MIN_ASKS = 20, STREAM_MIN_ASKS = 6 }; /* whatever the time: a slow adapter has hardly asked by then */
 
@@ -385,6 +386,32 @@ static int ask_trace_agent(struct sh4_target *t, struct err *err)
     return ret ? MIN(ret, 0) : sh4_link_command(&t->link, SH4_TI_INTERRUPT, err);
 }
 
+/* A traced program that takes no interrupt, while the trace is to end: for so many looks in a row it runs outside of the agent with all interrupts
+ * masked, or turns in a small loop with exceptions blocked. The agent's interrupt would never come, and a break finds nothing of the agent's to
+ * destroy. With SR.BL=1 it costs the handler its SPC and SSR, so that has to look like one that is not left any more. 1, 0 or -ERR_*. */
+static int takes_no_interrupt(struct sh4_target *t, struct err *err)
+{
+    enum { LOOKS_MASKED = 16, LOOKS_BLOCKED = 64, LOOP_BYTES = 128, APART_NS = 5000, ALL_MASKED = 15 };
+    static const uint8_t sel[] = { SH4_STATUS_SR, SH4_STATUS_FETCH };
+    uint32_t low = UINT32_MAX, high = 0;
+    for (int masked = 0, blocked = 0; masked < LOOKS_MASKED && blocked < LOOKS_BLOCKED;) {
+        uint32_t v[2] = { 0, 0 };
+        int ret = sh4_link_status(&t->link, sel, v, 2, err);
+        bool bl = REG_GET(v[0], SH4_SR_BL), closed = bl || REG_GET(v[0], SH4_SR_IMASK) == ALL_MASKED;
+        if (ret < 0 || !closed || sh4_in_agent(t, v[1]) || t->trace_holds(t, v[1]))
+            return ret;
+        low = MIN(low, v[1]);
+        high = MAX(high, v[1]);
+        if (bl && high - low > LOOP_BYTES)
+            return 0;
+        masked += !bl;
+        blocked += bl;
+        if ((ret = link_wait(t, APART_NS, err)) < 0)
+            return ret;
+    }
+    return 1;
+}
+
 static int private_break(struct sh4_target *t, struct err *err)
 {
     enum { TRIES = 20, SURE = 4 };
@@ -395,6 +422,11 @@ static int private_break(struct sh4_target *t, struct err *err)
     /* What a status tells is over when the break arrives: where an agent is known to run, it is not relied on. It is gone if the power was. */
     if (t->trace_lost && (since < BREAK_LIMIT_NS / 10 || t->break_asks < BREAK_MIN_ASKS / 5))
         return ask_trace_agent(t, err);
+    if (t->trace_ending && t->break_asks > 1) {
+        int ret = takes_no_interrupt(t, err);
+        if (ret)
+            return ret < 0 ? ret : sh4_link_command(&t->link, SH4_TI_BREAK, err);
+    }
     /* A break taken with BL=1 costs the running handler its SPC and SSR: wait a little for BL=0. */
     bool blocked = true;
     for (int i = 0; i < TRIES; i++) {
@@ -556,7 +588,8 @@ static int poll_running(struct sh4_target *t, uint64_t max_ns, struct target_sto
         uint64_t at = now(t);
         if (t->halt_wanted && asked_enough(t, at))
             return halt_failed(t, err);
-        if (t->halt_wanted && at - t->break_at_ns > sh4_link_again_ns(&t->link, t->break_asks, BREAK_AGAIN_NS) && (ret = ask_break(t, err)) < 0)
+        uint64_t pause = t->trace_ending ? ENDING_AGAIN_NS : BREAK_AGAIN_NS;
+        if (t->halt_wanted && at - t->break_at_ns > sh4_link_again_ns(&t->link, t->break_asks, pause) && (ret = ask_break(t, err)) < 0)
             return ret;
         if (at >= end)
             return 0;

@@ -25,6 +25,7 @@ enum {
     RAM_STEP = 16 << 10,
     RAM_MOST = 2 << 20,
     NOTE = 32,
+    PHYS = 0x1FFFFFFF,
     ELAPSED = 0x23        /* the counters' event */
 };
 #define DEFAULT_SHINOBI "_sbInterrupt" /* nothing public names the library's routine: an assumption */
@@ -140,7 +141,8 @@ static int read_raw(struct sh4_trace *tr, struct err *err)
     if (ret < 0)
         return ret;
     uint64_t c = (uint64_t)(v[0] & 0xFFFF) << 32 | v[1];
-    tr->raw += (c - tr->counter_last) & 0xFFFFFFFFFFFF;
+    tr->raw_step = (c - tr->counter_last) & 0xFFFFFFFFFFFF;
+    tr->raw += tr->raw_step;
     tr->counter_last = c;
     return 0;
 }
@@ -443,15 +445,43 @@ static int resumed(struct sh4_target *t, struct err *err)
     return ret;
 }
 
+/* The halted program's counters: as the agent left them at the last event, and as they are. */
+static int counters_now(struct sh4_trace *tr, uint32_t last[2], uint32_t at[2], struct err *err)
+{
+    int ret = sh4_trace_get(tr, sh4_trace_blob.save + 4 * SH4_TRACE_S_LAST1, last, 2, err);
+    for (unsigned n = 0; ret == 0 && n < 2; n++)
+        ret = sh4_agent_peek(tr->t, n ? SH4_PMCTR2L : SH4_PMCTR1L, 4, &at[n], err);
+    return ret;
+}
+
+/* Time since the last event belongs to whoever ran since then, be it for minutes: the profile's end is no event of the agent's. What stands still
+ * behind a stop point or in a filtered handler stays so; with the program's own off and on calls nobody knows whether it does. */
+static int time_to_the_end(struct sh4_trace *tr, struct err *err)
+{
+    uint32_t state, last[2], at[2];
+    if (!tr->active || tr->cfg.irq_filter == IRQ_FILTER_CALLS)
+        return 0;
+    int ret = sh4_trace_get(tr, sh4_trace_blob.cold + 4 * SH4_TRACE_C_STATE, &state, 1, err);
+    if (ret < 0 || state & (SH4_TRACE_STOPPED | SH4_TRACE_FILTER))
+        return ret;
+    if ((ret = counters_now(tr, last, at, err)) < 0)
+        return ret;
+    uint32_t words[] = { SH4_TRACE_LONG + SH4_TRACE_K_TIME, at[0] - last[0], at[1] - last[1], tr->t->r15, 0, 0 };
+    memcpy(tr->words, words, sizeof words);
+    decode_words(tr, ARRAY_LEN(words));
+    /* A record's 32 bits are over after 21 s at 200 MHz: of elapsed time it is known how often. */
+    if (tr->elapsed >= 0 && tr->ring_used == 0)
+        tr->dec.c16[tr->elapsed] += tr->raw_step >> 32 << 36;
+    return 0;
+}
+
 /* The program stands on a traced site and goes on, or is stepped: the host makes the event in the agent's place.
  * Running on, the site's stub takes over; for a step the instruction itself is put back. */
 static int event_by_host(struct sh4_trace *tr, uint32_t id, struct err *err)
 {
     struct sh4_target *t = tr->t;
     uint32_t last[2], at[2], words[] = { SH4_TRACE_LONG + SH4_TRACE_K_WIDE, 0, 0, t->r15, 0, id };
-    int ret = sh4_trace_get(tr, sh4_trace_blob.save + 4 * SH4_TRACE_S_LAST1, last, 2, err);
-    for (unsigned n = 0; ret == 0 && n < 2; n++)
-        ret = sh4_agent_peek(t, n ? SH4_PMCTR2L : SH4_PMCTR1L, 4, &at[n], err);
+    int ret = counters_now(tr, last, at, err);
     if (ret == 0)
         ret = sh4_trace_put(tr, sh4_trace_blob.save + 4 * SH4_TRACE_S_LAST1, at, 2, err);
     uint32_t window = t->r15 - SH4_TRACE_WINDOW; /* a long record moves it, this one too */
@@ -771,6 +801,12 @@ static int check_patches(struct sh4_trace *tr, struct err *err)
     return ret;
 }
 
+static bool holds(const struct sh4_target *t, uint32_t pc)
+{
+    const struct sh4_trace_plan *p = &t->trace->plan;
+    return (pc & PHYS) - (p->base & PHYS) < p->image_len;
+}
+
 static void set_hooks(struct sh4_trace *tr, bool on)
 {
     struct sh4_target *t = tr->t;
@@ -778,6 +814,7 @@ static void set_hooks(struct sh4_trace *tr, bool on)
     t->trace_hide = on ? sh4_trace_hide : NULL;
     t->trace_write = on ? sh4_trace_write : NULL;
     t->trace_poll = on ? look : NULL;
+    t->trace_holds = on ? holds : NULL;
     t->trace_halted = on ? halted : NULL;
     t->trace_resumed = on ? resumed : NULL;
     t->trace_resuming = on ? resuming : NULL;
@@ -988,11 +1025,15 @@ static int trace_disarm(struct target *target, struct err *err)
     bool ran;
     if (!tr || !tr->armed)
         return 0;
+    t->trace_ending = true;
     int ret = stop_program(t, &ran, err);
+    t->trace_ending = false;
     if (ret == 0 && t->stop_pending && t->state == TARGET_RUNNING)
         ret = err_set(err, ERR_STATE, "", "trace: target busy");
     if (ret == 0)
         ret = sh4_trace_empty(tr, err);
+    if (ret == 0)
+        ret = time_to_the_end(tr, err);
     if (ret == 0 && tr->active)
         note_event(tr, EVENT_STOP, t->pc, EVENT_CAUSE_NONE, 0);
     if (ret == 0)
@@ -1037,7 +1078,7 @@ static void spent(const struct sh4_trace *tr, struct trace_status *out)
     uint64_t cycles = tr->elapsed >= 0 ? tr->raw : (uint64_t)((double)free_ns * tr->cycles_per_ns);
     uint64_t waiting = free_ns ? (uint64_t)((double)cycles * (double)waited / (double)free_ns) : 0;
     uint64_t each = (uint64_t)MAX(tr->full16[tr->icache_enabled], 0) / 16, agent = (tr->work + tr->lost) * each;
-    if (tr->elapsed >= 0 && !cfg->has_start && !tr->was_inactive && cfg->irq_filter == IRQ_FILTER_OFF) {
+    if (tr->elapsed >= 0 && !cfg->has_start && !cfg->nstops && !tr->was_inactive && cfg->irq_filter == IRQ_FILTER_OFF) {
         uint64_t program = (tr->dec.c16[tr->elapsed] + 8) / 16;
         agent = cycles > program + waiting ? cycles - program - waiting : 0;
     } else if (tr->plan.rom.nsites && !tr->yielded) {

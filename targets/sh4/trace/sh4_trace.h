@@ -54,6 +54,7 @@ struct sh4_trace {
     int elapsed;                 /* the counter that counts elapsed time, -1 none */
     uint64_t counter_last;       /* that one, 48 bits, at the last drain, raw */
     uint64_t raw;                /* the same since arming, agent included */
+    uint64_t raw_step;           /* of that, between the last two drains */
     int32_t full16[2];           /* an event's whole cost in cycles, by caches off and on */
     double cycles_per_ns;        /* of the CPU; measured if no counter tells */
     uint64_t board_ns, runs_since_ns; /* the program ran, drains included; since when, 0: it does not */
