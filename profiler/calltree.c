@@ -254,6 +254,7 @@ static void on_start(struct calltree *t, const struct event *e)
 static void on_stop(struct calltree *t, const struct event *e)
 {
     t->stats.stops++;
+    t->stats.unfinished = stack_unfinished(t);
     count_cycles(t, e);
     t->active = false;
     t->node = CALLTREE_NONE;

@@ -67,6 +67,14 @@ struct calltree_node {
     uint64_t longest, shortest; /* handlers: counter 1 from entry to RTE, nested handlers included; longest < shortest: none ended yet */
 };
 
+/* An exception whose handler was still open when profiling stopped last. */
+struct calltree_unfinished {
+    bool is;
+    uint16_t vector;
+    uint64_t pc; /* where the program took it; 0 unknown */
+    uint64_t c1; /* counter 1 since then */
+};
+
 /* What was seen, for coverage and for judging the tree. */
 struct calltree_stats {
     uint64_t events;          /* fed, of every kind */
@@ -91,6 +99,7 @@ struct calltree_stats {
     uint64_t depth_overflow;  /* calls beyond max_depth */
     uint64_t stack_overflow;  /* stacks forgotten beyond max_stacks */
     uint64_t backwards;       /* counter steps below zero, taken as zero */
+    struct calltree_unfinished unfinished;
 };
 
 struct calltree; /* private to calltree.c */

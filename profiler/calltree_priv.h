@@ -110,5 +110,7 @@ void stack_jump(struct calltree *t, const struct event *e);
 void stack_return(struct calltree *t, const struct event *e);
 void stack_handler(struct calltree *t, const struct event *e);
 void stack_rte(struct calltree *t, const struct event *e);
+/* The exception whose handler is the innermost one open. */
+struct calltree_unfinished stack_unfinished(const struct calltree *t);
 
 #endif

@@ -854,6 +854,19 @@ static void note_duration(struct calltree *t)
         }
 }
 
+struct calltree_unfinished stack_unfinished(const struct calltree *t)
+{
+    const struct stack *s = t->cur;
+    for (uint32_t i = s->depth; i-- > 0;) {
+        const struct frame *f = &s->frames[i];
+        if (f->kind != FRAME_HANDLER)
+            continue;
+        const struct calltree_node *n = &t->nodes[f->node];
+        return (struct calltree_unfinished){ n->kind == CALLTREE_EXCEPTION, n->vector, f->from, t->c1 - f->c1 };
+    }
+    return (struct calltree_unfinished){ 0 };
+}
+
 void stack_rte(struct calltree *t, const struct event *e)
 {
     t->last_pc = 0;

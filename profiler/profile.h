@@ -118,6 +118,14 @@ struct profile_untraced {
     const char *by;   /* of the function whose calls are the reason; NULL if there is none */
 };
 
+/* An exception that was never returned from, if the profile ended so. */
+struct profile_unfinished {
+    const char *what;  /* "address error on read"; NULL: there is none, or programs take it on purpose */
+    const char *where; /* "f+0x12", as people see it */
+    uint16_t vector;
+    uint64_t c1;       /* counter 1 since then */
+};
+
 struct profile {
     enum profile_type type;
     struct profile_info info;
@@ -133,6 +141,7 @@ struct profile {
     struct profile_untraced *untraced; /* by cause, then address; none if the target sees everything or does not say */
     size_t nuntraced;
     uint64_t untraced_hits; /* of functions that hold such places: so many calls they may concern, of total_hits */
+    struct profile_unfinished unfinished;
     uint64_t total_hits, total_c1, total_c2;
     struct arena arena; /* owns all of the above */
 };
@@ -156,6 +165,10 @@ int profile_take_rates(struct profile *p, const struct rates *r, struct err *err
 
 /* profile_take_untraced - adds the places that gave no events; syms names their functions and may be NULL. Returns 0 or -ERR_NOMEM. */
 int profile_take_untraced(struct profile *p, const struct untraced *u, const struct symbols *syms, struct err *err);
+
+/* profile_take_unfinished - names the exception the call tree found never returned from, if what (of its vector, static text) says there is one.
+ * Returns 0 or -ERR_NOMEM. */
+int profile_take_unfinished(struct profile *p, const struct calltree *t, const char *what, const struct symbols *syms, struct err *err);
 
 /* profile_function_at - index of the function that holds addr, or nfunctions. */
 size_t profile_function_at(const struct profile *p, uint64_t addr);

@@ -1,4 +1,4 @@
-/* Places that gave no events, in a profile: whose they are, and how many calls they may concern. */
+/* What a profile did not see: places that gave no events, and how many calls they may concern; an exception nobody returned from. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -57,4 +57,15 @@ int profile_take_untraced(struct profile *p, const struct untraced *u, const str
         ok = count_hits(p);
     }
     return ok ? 0 : err_set(err, ERR_NOMEM, "close other programs", "profile: out of memory for %zu places", u->n);
+}
+
+int profile_take_unfinished(struct profile *p, const struct calltree *t, const char *what, const struct symbols *syms, struct err *err)
+{
+    const struct calltree_unfinished *u = &calltree_stats(t)->unfinished;
+    char where[160];
+    if (!u->is || !what)
+        return 0;
+    symbols_describe(syms, u->pc, where, sizeof where);
+    p->unfinished = (struct profile_unfinished){ what, arena_str(&p->arena, where), u->vector, u->c1 };
+    return p->unfinished.where ? 0 : err_set(err, ERR_NOMEM, "close other programs", "profile: out of memory");
 }

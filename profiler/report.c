@@ -430,6 +430,7 @@ static void duration(const struct profile *p, const struct text_sink *out)
 void report_summary(const struct profile *p, const struct report_options *o, const struct text_sink *out)
 {
     totals(p, out);
+    report_unfinished(p, o, out);
     estimate(p, out);
     coverage(p, out);
     report_untraced(p, o, out);

@@ -124,6 +124,22 @@ static void untraced(struct json_writer *j, const struct profile *p)
     json_write_end(j);
 }
 
+static void unfinished(struct json_writer *j, const struct profile *p)
+{
+    const struct profile_unfinished *u = &p->unfinished;
+    json_write_key(j, "crash");
+    if (!u->what) {
+        json_write_null(j);
+        return;
+    }
+    json_write_object(j, true);
+    member_uint(j, "vector", u->vector);
+    member_string(j, "exception", u->what);
+    member_string(j, "at", u->where);
+    member_uint(j, "c1_since", u->c1);
+    json_write_end(j);
+}
+
 static void run(struct json_writer *j, const struct profile *p)
 {
     const struct profile_info *i = &p->info;
@@ -146,6 +162,7 @@ static void run(struct json_writer *j, const struct profile *p)
     member_uint(j, "doubtful", i->doubtful);
     untraced(j, p);
     json_write_end(j);
+    unfinished(j, p);
     member_uint(j, "passes", i->passes);
     json_write_key(j, "totals");
     json_write_object(j, true);

@@ -1,4 +1,4 @@
-/* The part of the summary that says what was not traced. */
+/* The parts of the summary that say what was not traced, and how the program came to grief. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -67,4 +67,18 @@ void report_untraced(const struct profile *p, const struct report_options *o, co
             n++;
         cause(&p->untraced[i], n, o, out);
     }
+}
+
+/* From then on nothing ran in any function but the handler. */
+void report_unfinished(const struct profile *p, const struct report_options *o, const struct text_sink *out)
+{
+    const struct profile_unfinished *u = &p->unfinished;
+    char text[400], number[16];
+    if (!u->what)
+        return;
+    int n = snprintf(text, sizeof text, "exception 0x%03x (%s) at %s: its handler never returned", u->vector, u->what, u->where);
+    if (p->total_c1 && n > 0 && (size_t)n < sizeof text)
+        snprintf(text + n, sizeof text - (size_t)n, "; the %s of C1 since then (%.1f %%) ran in no other function", report_number(u->c1, number, sizeof number),
+                 100.0 * (double)u->c1 / (double)p->total_c1);
+    report_wrapped("crash", text, report_width(o), out);
 }

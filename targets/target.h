@@ -240,6 +240,9 @@ struct target_ops {
     /* Counters; NULL events if the part has none. */
     const struct counter_event *events; /* ends with NULL name */
     uint16_t default_events[2];
+    /* What the code of an exception means ("address error on read"); NULL for one that programs take on purpose, or that is not known. The member
+     * may be NULL: nothing is known of codes. */
+    const char *(*exception_text)(uint16_t code);
     /* Both on a running target too, as read_mem. */
     int (*counters_arm)(struct target *t, const uint16_t code[2], struct err *err);
     int (*counters_read)(struct target *t, struct counter_values *out, struct err *err);

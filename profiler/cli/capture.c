@@ -87,6 +87,9 @@ int capture_profile(const struct capture *c, const struct profile_info *info, st
         ret = profile_take_rates(*out, &c->rates, err);
     if (ret == 0)
         ret = profile_take_untraced(*out, &c->untraced, c->symbols, err);
+    const char *exception = part_exception(info->target, calltree_stats(c->tree)->unfinished.vector);
+    if (ret == 0)
+        ret = profile_take_unfinished(*out, c->tree, exception, c->symbols, err);
     if (ret < 0) {
         profile_free(*out);
         *out = NULL;
@@ -107,7 +110,29 @@ void capture_close(struct capture *c)
 
 /* ---- replay ---- */
 
-/* The recording's ELF is a convenience: its path may be stale, and it may have been rebuilt since. */
+static void hex(const uint8_t *id, size_t len, char *buf, size_t cap)
+{
+    buf[0] = 0;
+    for (size_t i = 0; i < len && 2 * i + 2 < cap; i++)
+        snprintf(buf + 2 * i, cap - 2 * i, "%02x", id[i]);
+}
+
+/* Names and bounds of functions decide how calls are counted, so another build gives other numbers. 0; 1 if one of the two has no build id. */
+static int same_build(const struct recording_header *h, const char *path, const struct image *im, struct err *err)
+{
+    enum { SHOWN = 8 };
+    char is[2 * SHOWN + 1], was[2 * SHOWN + 1];
+    if (!h->build_id_len || !im->build_id_len)
+        return 1;
+    if (h->build_id_len == im->build_id_len && memcmp(im->build_id, h->build_id, h->build_id_len) == 0)
+        return 0;
+    hex(im->build_id, im->build_id_len, is, sizeof is);
+    hex(h->build_id, h->build_id_len, was, sizeof was);
+    return err_set(err, ERR_FORMAT, "give --elf the build that ran, or record again", "%s is another build (%s) than the one recorded (%s): its functions would be counted wrongly",
+                   path, is, was);
+}
+
+/* The recording's ELF is a convenience: its path may be stale, and it may have been rebuilt since. What is named by hand has to be right. */
 static int open_symbols(const struct recording_header *h, const char *elf, struct symbols **syms, char *warn,
                         size_t cap, struct err *err)
 {
@@ -115,16 +140,19 @@ static int open_symbols(const struct recording_header *h, const char *elf, struc
     struct err miss = { .code = ERR_OK };
     if (!path)
         return 0;
-    int ret = symbols_open(path, syms, elf ? err : &miss);
+    int ret = symbols_open(path, syms, &miss);
+    if (ret == 0 && (ret = same_build(h, path, symbols_image(*syms), &miss)) < 0) {
+        symbols_close(*syms);
+        *syms = NULL;
+    }
     if (ret < 0 && elf)
-        return ret;
+        return err_set(err, miss.code, miss.hint, "%s", miss.what);
     if (ret < 0) {
-        snprintf(warn, cap, "%s (functions are named by address; --elf FILE names them)", miss.what);
+        snprintf(warn, cap, "%s: functions are named by address and their bounds are not known, so some calls may count otherwise; --elf FILE helps", miss.what);
         return 0;
     }
-    const struct image *im = symbols_image(*syms);
-    if (h->build_id_len && (im->build_id_len != h->build_id_len || memcmp(im->build_id, h->build_id, h->build_id_len)))
-        snprintf(warn, cap, "%s is not the program that was recorded (build id differs): names may be wrong", path);
+    if (ret > 0)
+        snprintf(warn, cap, "whether %s is the build that was recorded cannot be told: without build ids (ld --build-id) names may be wrong", path);
     return part_prepare_symbols(*syms, h->target, err);
 }
 

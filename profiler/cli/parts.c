@@ -107,6 +107,12 @@ int part_prepare_symbols(struct symbols *s, const char *name, struct err *err)
     return p && s ? symbols_set_canonical(s, p->ops()->canonical, err) : 0;
 }
 
+const char *part_exception(const char *name, uint16_t code)
+{
+    const struct part *p = name ? find(name, strlen(name)) : NULL;
+    return p && p->ops()->exception_text ? p->ops()->exception_text(code) : NULL;
+}
+
 const struct counter_event *part_counter(const struct part *part, uint16_t code)
 {
     for (const struct counter_event *e = part->ops()->events; e && e->name; e++)

@@ -45,6 +45,9 @@ unsigned part_needs(const char *name);
  * Returns 0 or -ERR_NOMEM. */
 int part_prepare_symbols(struct symbols *s, const char *name, struct err *err);
 
+/* part_exception - what an exception's code means on the named part; NULL as target_ops.exception_text, or for an unknown part. */
+const char *part_exception(const char *name, uint16_t code);
+
 /* part_event - an event by name or number ("icache-miss", "0x08"); "none" or "0" is 0
  * option   for messages: "c1"
  * Returns 0; -ERR_USAGE with the nearest names. */

@@ -273,6 +273,9 @@ struct sh4_target {
     bool trace_lost;       /* a trace was armed when the board was lost: its agent may run still */
 };
 
+/* sh4_exception_text - as target_ops.exception_text, by EXPEVT. */
+const char *sh4_exception_text(uint16_t code);
+
 /* sh4_trace_ops - the function trace's table, in targets/sh4/trace. */
 const struct target_trace_ops *sh4_trace_ops(void);
 /* sh4_trace_clean_leftovers - undoes what a lost session left behind: at the VBR in use, or (search) anywhere in

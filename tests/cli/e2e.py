@@ -376,6 +376,11 @@ class Tutorial(Folder):
         self.assertEqual(r.returncode, 0, r.stderr)
         self.assertEqual(json.loads(r.stdout), self.document)
 
+    def test_recording_is_not_counted_with_another_program(self):
+        r = run(["report", self.recording, "--elf", os.path.join(IRQDEMO, "irqdemo.elf")], cwd=self.dir)
+        self.assert_fails(r, 1, "is another build", "give --elf the build that ran")
+        self.assertEqual(r.stdout, "")
+
     def test_prf_gives_the_same_tables(self):
         r = run(["report", self.prf, "--json"], cwd=self.dir)
         self.assertEqual(r.returncode, 0, r.stderr)
@@ -1122,6 +1127,12 @@ class Interrupts(Folder):
         self.assertEqual((counts["Round"], counts["Crash"], counts["Fibonacci"]), (3, 1, 3 * 177))
         roots = [document["functions"][n["function"]]["name"] for n in document["tree"] if n["parent"] is None]
         self.assertTrue({"vectors", "unexpected"} & set(roots), roots)
+        crash = document["crash"]
+        self.assertEqual((crash["vector"], crash["exception"]), (0x0E0, "address error on read"))
+        self.assertRegex(crash["at"], r"^Crash\+0x")
+        self.assertGreater(crash["c1_since"], 0.9 * (document["totals"]["c1"] - crash["c1_since"]))
+        self.assertLess(document["time"]["board_seconds"], 0.06)
+        self.assertIsNone(self.profile(0, "--stop", "CallBlocked", "--passes", "1")["crash"])
 
     def test_storm_eats_the_profile_without_the_filter_and_not_with_it(self):
         without = hits(self.profile(1 | 2, "--for", "10ms"))

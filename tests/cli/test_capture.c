@@ -207,15 +207,36 @@ static void capture__recording_without_its_elf__addresses_and_a_warning(void **s
     free(json);
 }
 
-static void capture__another_build_of_the_elf__is_said(void **state)
+static void capture__another_build_of_the_elf__makes_no_numbers(void **state)
 {
     struct fixture *fx = *state;
-    char warn[256];
+    struct profile *p;
+    struct symbols *syms;
+    struct err err = { .code = ERR_OK };
+    char warn[400];
     fx->header.build_id[3] ^= 1;
     add_pass(fx);
     free(run_live(fx, 64, &the_end));
-    free(replay(fx, NULL, warn, sizeof warn));
-    assert_non_null(strstr(warn, "build id differs"));
+    char *json = replay(fx, NULL, warn, sizeof warn); /* rebuilt since: not used */
+    assert_non_null(strstr(warn, "is another build"));
+    assert_null(strstr(json, "GetLastNode"));
+    free(json);
+    assert_int_equal(capture_replay(fx->path, ELF, &p, &syms, warn, sizeof warn, &err), -ERR_FORMAT);
+    assert_non_null(strstr(err.what, "is another build"));
+    assert_non_null(strstr(err.hint, "--elf"));
+}
+
+static void capture__no_build_id__is_said(void **state)
+{
+    struct fixture *fx = *state;
+    char warn[400];
+    fx->header.build_id_len = 0;
+    add_pass(fx);
+    free(run_live(fx, 64, &the_end));
+    char *json = replay(fx, NULL, warn, sizeof warn);
+    assert_non_null(strstr(warn, "cannot be told"));
+    assert_non_null(strstr(json, "\"GetLastNode\""));
+    free(json);
 }
 
 static void capture__recording_cut_short__is_used_as_far_as_it_goes(void **state)
@@ -268,7 +289,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(capture__recorded_and_replayed__the_same_document, make, drop),
         cmocka_unit_test_setup_teardown(capture__passes_used_up__later_events_change_nothing, make, drop),
         cmocka_unit_test_setup_teardown(capture__recording_without_its_elf__addresses_and_a_warning, make, drop),
-        cmocka_unit_test_setup_teardown(capture__another_build_of_the_elf__is_said, make, drop),
+        cmocka_unit_test_setup_teardown(capture__another_build_of_the_elf__makes_no_numbers, make, drop),
+        cmocka_unit_test_setup_teardown(capture__no_build_id__is_said, make, drop),
         cmocka_unit_test_setup_teardown(capture__recording_cut_short__is_used_as_far_as_it_goes, make, drop),
         cmocka_unit_test_setup_teardown(capture__disk_full__events_count_all_the_same, make, drop),
     };
