@@ -40,6 +40,7 @@ enum event_flag {
     EVENT_HAS_TIME = 1 << 5,      /* time_cycles is known */
     EVENT_DOUBTFUL = 1 << 6,      /* counters may be attributed wrongly (CodeScape's red) */
     EVENT_AMOUNT_BOUND = 1 << 7,  /* amount is an upper bound, not exact */
+    EVENT_SP_EXACT = 1 << 9,      /* sp + amount is, to the byte, the stack pointer the program goes on with: behind a delay slot, an RTE */
     EVENT_UNTRACED_RTE = 1 << 8   /* interrupt or exception whose RTE will give no event */
 };
 
@@ -67,7 +68,7 @@ struct event {
     uint64_t target;      /* where control went */
     uint64_t c1, c2;      /* cumulative counters since arming, agent cost already subtracted */
     uint64_t amount;      /* EVENT_LOST: how many events; EVENT_SAMPLE: looks missed before it; EVENT_START of samples: looks a
-                           * second asked for; elsewhere 0 */
+                           * second asked for; EVENT_CALL, EVENT_RETURN: what the slot adds to sp, signed, if EVENT_SP_EXACT; elsewhere 0 */
     uint32_t sp;          /* stack pointer at the event, before its effect */
     uint16_t vector;      /* INTEVT/EXPEVT code */
     uint8_t kind;         /* enum event_kind */

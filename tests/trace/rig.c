@@ -188,12 +188,13 @@ static void calibrate(unsigned c1, unsigned c2, bool traced, uint32_t rounds, ui
     struct rig r;
     rig_open(&r, &prog, "main: bsr f\n nop\n m_end: bra m_end\n nop\nf: rts\n nop\n", c1, c2);
     rig_arm(&r, &(struct sh4_trace_request){ 0 });
-    uint32_t base = r.plan.base, t = RIG_AGENT + RIG_AGENT_BYTES, far = (uint32_t)(b->calib_f - b->calib_call);
+    uint32_t base = r.plan.base, t = RIG_AGENT + RIG_AGENT_BYTES, table = t + 8 + 4 * SH4_TRACE_KEPT_RETURNS, far = (uint32_t)(b->calib_f - b->calib_call);
     /* The calibration's two sites take the place of the program's tables. */
     const struct { uint32_t at, value; } words[] = {
         { base + b->save + 4u * SH4_TRACE_S_TEXT, base + b->calib_call }, { base + b->save + 4u * SH4_TRACE_S_SIZE, far + 4 },
-        { base + b->save + 4u * SH4_TRACE_S_BASE, t + 8 }, { t, 0x0009412B }, { t + 4, 0x0009000B },
-        { t + 8, 0xFFF90000 }, { t + 8 + far, 0xFFFC0000 },
+        { base + b->save + 4u * SH4_TRACE_S_BASE, table }, { t, 0x0009412B }, { t + 4, 0x0009000B },
+        { table, (0x10000 - (table - t) + SH4_TRACE_CALL) << 16 },
+        { table + far, (0x10000 - (table - t - 4) + SH4_TRACE_RETURN) << 16 },
     };
     for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
         rig_set_word(&r, words[i].at, words[i].value);

@@ -167,6 +167,30 @@ static void agent__deltas_and_stacks_beyond_the_short_record__are_exact(void **s
     exact(wide, 0, &drains);
 }
 
+/* Returns whose slots move the stack pointer, of functions that learn their own address, that change PR, that go on another stack. */
+static const char returning[] =
+    "main: mov.l l_n,r9\n mov #0,r8\n mov.l l_co,r11\n mov.l l_s,r0\n mov.l l_other,r1\n mov.l r1,@-r0\n mov.l r0,@r11\n"
+    "m_loop: bsr popping\n nop\n bsr adding\n nop\n bsr learning\n nop\n bsr hasty\n nop\n bsr jumping\n nop\n"
+    "bsr leaf\n mov.l r8,@-r15\n add #4,r15\n bsr swap\n nop\n bsr leaf\n nop\n bsr swap\n nop\n"
+    "dt r9\n bf m_loop\n nop\n"
+    "m_end: bra m_end\n nop\n .align 2\n l_n: .long 40\n l_co: .long 0x0C0B0000\n l_s: .long 0x0C0A0400\n l_other: .long other\n"
+    "popping: mov.l r8,@-r15\n add #1,r8\n rts\n mov.l @r15+,r8\n"
+    "adding: add #-16,r15\n add #1,r8\n rts\n add #16,r15\n"
+    "learning: sts.l pr,@-r15\n bsr l_here\n nop\n l_here: sts pr,r0\n bsr leaf\n nop\n rts\n lds.l @r15+,pr\n"
+    "hasty: sts pr,r1\n bsr h_here\n nop\n h_here: sts pr,r0\n lds r1,pr\n rts\n nop\n"
+    "jumping: sts pr,r1\n tst r15,r15\n bt j_on\n mov.l j_to,r0\n lds r0,pr\n rts\n nop\n j_on: jmp @r1\n nop\n .align 2\n j_to: .long j_on\n"
+    "leaf: rts\n add #1,r8\n"
+    "swap: sts.l pr,@-r15\n mov r15,r0\n mov.l @r11,r15\n mov.l r0,@r11\n lds.l @r15+,pr\n rts\n nop\n"
+    "other: bsr leaf\n nop\n bsr swap\n nop\n bra other\n nop\n";
+
+static void agent__returns_of_every_kind__targets_are_exact(void **state)
+{
+    size_t drains;
+    (void)state;
+    exact(returning, 0, &drains);
+    exact(returning, 256, &drains);
+}
+
 static void agent__host_lost_while_the_ring_is_full__program_goes_on_and_losses_count(void **state)
 {
     (void)state;
@@ -196,6 +220,7 @@ int main(void)
         cmocka_unit_test(agent__calls_recursion_tail_calls__stream_is_exact),
         cmocka_unit_test(agent__ring_full__waits_for_the_host_and_loses_nothing),
         cmocka_unit_test(agent__deltas_and_stacks_beyond_the_short_record__are_exact),
+        cmocka_unit_test(agent__returns_of_every_kind__targets_are_exact),
         cmocka_unit_test(agent__host_lost_while_the_ring_is_full__program_goes_on_and_losses_count),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

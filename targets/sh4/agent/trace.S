@@ -25,7 +25,7 @@
         .equ S_LAST2, 28
         .equ S_TEXT, 32                 ! SPC of a trap at halfword 0 of the table
         .equ S_SIZE, 36                 ! bytes of code in the table; 0: every trap takes the slow path
-        .equ S_BASE, 40                 ! table of halfwords; stubs end where it starts
+        .equ S_BASE, 40                 ! table of halfwords; return addresses end where it starts, stubs before them
         .equ S_SPMASK, 44
         .equ S_SPBASE, 48
         .equ S_LIMIT, 52
@@ -81,6 +81,7 @@
         .equ K_STOP, 6
         .equ K_TIME, 7
         .equ K_ROM, 8
+        .equ K_RETURN, 9
         .equ NSLOTS, 32
 
 ! Saves R0-R3; the counters less what they were at the last exit in R2 and R3.
@@ -105,16 +106,38 @@
         mov     r1,r4
         .endm
 
-! What the site does, done: SPC = stub, PR for calls. R1 stub + 1 for calls. Clobbers R0, R1.
+! What the site does, done: SPC = stub, PR for calls. R1 stub + flags: 1 call, 2 return, 3 return that pops in its
+! slot. Clobbers R0, R1.
         .macro  GO
         mov     r1,r0
-        tst     #1,r0
-        bt      9f
+        and     #3,r0
+        cmp/eq  #1,r0
+        mov     #-4,r0
+        and     r1,r0
+        bf      9f
         stc     spc,r1
         add     #2,r1
         lds     r1,pr
-        add     #-1,r0
 9:      ldc     r0,spc
+        .endm
+
+! Return addresses: 256 words before the table, by bits 9-2 of the stack pointer that a call leaves behind its slot.
+! R0 stack pointer, any; becomes the word's address. Clobbers R1.
+        .macro  RETURN_WORD
+        mov     #-4,r1
+        and     r1,r0
+        shll8   r1
+        or      r1,r0
+        mov.l   @(S_BASE,r15),r1
+        add     r1,r0
+        .endm
+
+! PR of a call that is recorded. Clobbers R0, R1.
+        .macro  KEEP_PR
+        stc     sgr,r0
+        RETURN_WORD
+        sts     pr,r1
+        mov.l   r1,@r0
         .endm
 
 ! R0 is the new state: anything but plain recording sends every trap down the slow path. Clobbers R1.
@@ -149,26 +172,34 @@ trace_base:
         cmp/hs  r3,r0
         mov     r0,r3
         bt      closed
-        mov.w   @(r0,r1),r0             ! stub before BASE, + 1 for calls; positive: special; 0: none
+        mov.w   @(r0,r1),r0             ! stub before BASE, + flags; positive: special; 0: none
         shlr    r3                      ! site number
         cmp/pz  r0
         add     r1,r0
         bt      slow_packed
-found:  tst     #1,r0
-        bt      1f
+        tst     #2,r0
+        bf      return
+        tst     #1,r0
+        bt      jump
         stc     spc,r1
         add     #-1,r0
         add     #2,r1
         lds     r1,pr
-1:      mov.l   @(S_SPBASE,r15),r1
         ldc     r0,spc
         stc     sgr,r0
         mov.l   r0,@(S_SP,r15)
+        RETURN_WORD
+        sts     pr,r1
+        mov.l   r1,@r0
+! R0 stack pointer, R2 packed deltas, R3 number.
+short_sp:
+        mov.l   @(S_SP,r15),r0
+short:  mov.l   @(S_SPBASE,r15),r1
         sub     r1,r0
         mov.l   @(S_SPMASK,r15),r1
         tst     r1,r0
         mov.l   @(S_WPTR,r15),r1
-        bf      newsp
+        bf      newsp_far
         shll16  r0
         or      r3,r0
         mov.l   @(S_LIMIT,r15),r3
@@ -194,6 +225,36 @@ exit:   mov.l   @(S_PMC,r15),r1
 full_far:
         bra     full
         nop
+newsp_far:
+        bra     newsp
+        nop
+jump:   ldc     r0,spc
+        stc     sgr,r0
+        bra     short
+        mov.l   r0,@(S_SP,r15)
+! Where a return goes is in no short record: the host knows what was kept here for its stack pointer.
+return: tst     #1,r0
+        mov     #-4,r1
+        and     r1,r0
+        ldc     r0,spc
+        stc     sgr,r0
+        mov.l   r0,@(S_SP,r15)
+        bt      1f
+        add     #4,r0
+1:      and     r1,r0
+        shll8   r1
+        or      r1,r0
+        mov.l   @(S_BASE,r15),r1
+        mov.l   @(r0,r1),r1
+        sts     pr,r0
+        cmp/eq  r0,r1
+        bt      short_sp
+        COLD    l_cold                  ! somewhere else: its record will say
+        mov     r3,r0
+        extu.w  r2,r3
+        add     r0,r0
+        bra     lookup
+        shlr16  r2
 ! Outside the table, or its size is taken for 0: while time stands still a site is only executed.
 closed: mov.l   l_cold,r1
         mov.l   @(C_STATE,r1),r0
@@ -208,13 +269,8 @@ closed: mov.l   l_cold,r1
         cmp/pz  r0
         add     r1,r0
         bt      slow_packed
-        tst     #1,r0
-        bt      1f
-        stc     spc,r1
-        add     #-1,r0
-        add     #2,r1
-        lds     r1,pr
-1:      ldc     r0,spc
+        mov     r0,r1
+        GO
         mov.l   @(S_R0,r15),r0
         mov.l   @(S_R1,r15),r1
         mov.l   @(S_R2,r15),r2
@@ -243,55 +299,13 @@ lookup: mov.l   r0,@(C_OFF,r4)
         cmp/pz  r0
         bt      special_far
         add     r0,r1
-! On as an ordinary site: R1 stub + 1 for calls, R2, R3 deltas.
-site:   mov.l   @(C_STATE,r4),r0
-        tst     #ST_ODD,r0
-        bf      odd
-record: mov     r2,r0
-        or      r3,r0
-        shlr16  r0
-        tst     r0,r0
-        bf      wide
-        mov.l   @(C_OFF,r4),r0
-        shll16  r2
-        or      r3,r2
-        shlr    r0
-        mov     r0,r3
         mov     r1,r0
-        bra     found
-        mov.l   @(C_R4,r4),r4
-
-! Deltas too big for the short record.
-wide:   GO
-        mov.l   @(C_OFF,r4),r0
-        shlr    r0
-wide2:  mov.l   r0,@(C_X2,r4)
-        mov.l   r5,@(C_R5,r4)
-        mova    slow_done,r0
-        mov     r0,r5
-        bra     emit
-        mov     #0,r0
-! Another window of stack: the short record cannot be made. R2 packed, R3 number.
-newsp:  COLD    l_cold
-        mov     r3,r0
-        extu.w  r2,r3
-        bra     wide2
-        shlr16  r2
-
-! After a long record: is the ring full?
-        .balign 4
-slow_done:
-        mov.l   @(S_WPTR,r15),r1
-        mov.l   @(S_LIMIT,r15),r0
-        mov.l   @(C_R5,r4),r5
-        cmp/hs  r0,r1
-        bf/s    exit_far
-        mov.l   @(C_R4,r4),r4
-        bra     full
-        nop
-exit_far:
-        bra     exit
-        nop
+        and     #3,r0
+        cmp/eq  #3,r0
+        movt    r0
+        shll2   r0
+        bra     site
+        mov.l   r0,@(C_X2,r4)
 foreign_far:
         bra     foreign
         nop
@@ -299,52 +313,6 @@ special_far:
         bra     special
         nop
 
-! The state is not plain "recording".
-odd:    tst     #ST_STOPPED + ST_FILTER,r0
-        bf      quiet
-        tst     #ST_CALLS,r0
-        bt      odd2
-        mov.l   r5,@(C_R5,r4)
-        mov.l   r1,@(C_T,r4)
-        mova    odd1,r0
-        bra     calls
-        mov     r0,r5
-        .balign 4
-odd1:   mov.l   @(C_T,r4),r1
-        bt/s    quiet                   ! profiling is switched off by the program
-        mov.l   @(C_R5,r4),r5
-odd2:   mov.l   @(C_STATE,r4),r0
-        tst     #ST_FULL,r0
-        bt      record
-        mov.l   @(C_LOST,r4),r0         ! live policy, ring full: counted, not recorded
-        add     #1,r0
-        mov.l   r0,@(C_LOST,r4)
-        mov.l   r2,@(C_PEND1,r4)
-        mov.l   r3,@(C_PEND2,r4)
-        GO
-! Leaves like exit, but what was pending for the next record stays pending.
-exit_pending:
-        mov.l   @(S_PMC,r15),r1
-        mov.l   @(C_PEND1,r4),r0
-        mov.l   @(8,r1),r2
-        mov.l   @(16,r1),r3
-        sub     r0,r2
-        mov.l   @(C_PEND2,r4),r0
-        mov.l   r2,@(S_LAST1,r15)
-        sub     r0,r3
-        mov.l   r3,@(S_LAST2,r15)
-leave:  mov.l   @(S_R3,r15),r3
-        mov.l   @(S_R2,r15),r2
-        mov.l   @(S_R1,r15),r1
-        mov.l   @(S_R0,r15),r0
-        mov.l   @(C_R4,r4),r4
-        mov.l   @(S_SP,r15),r15
-        rte
-        nop
-! Not recording: only do what the site did.
-quiet:  GO
-        bra     leave
-        nop
         .balign 4
 l_cold: .long   cold
 
@@ -831,8 +799,131 @@ l_traced7: .long 0x00010000
 l_bbrb: .long   0xFF200014
 l_cmfb: .long   0x4000
 
-! Start and stop points, indirect targets, stubs out of reach. R0: number of the struct of four words: stub + 1
-! for calls, flags, not used, last target.
+! On as an ordinary site: R1 stub + flags, R2, R3 deltas, C_X2 what a return's slot adds to the stack pointer.
+site:   mov.l   @(C_STATE,r4),r0
+        tst     #ST_ODD,r0
+        bf      odd
+record: mov.l   r5,@(C_R5,r4)
+        mov     r1,r5
+        GO
+        mov     r5,r0
+        tst     #3,r0
+        bt      made                    ! no return address
+        mov.l   @(C_X2,r4),r1
+        stc     sgr,r0
+        add     r1,r0
+        RETURN_WORD
+        mov.l   @r0,r1
+        mov.l   r1,@(C_X1,r4)
+        sts     pr,r1
+        mov.l   r1,@r0
+        mov     r5,r0
+        tst     #2,r0
+        bt      made
+        mov.l   @(C_X1,r4),r0
+        cmp/eq  r0,r1
+        bt      made
+        mov.l   r1,@(C_X1,r4)
+        bra     long
+        mov     #K_RETURN,r1
+made:   mov     r2,r0
+        or      r3,r0
+        shlr16  r0
+        tst     r0,r0
+        bf/s    long
+        mov     #K_WIDE,r1              ! deltas too big for the short record
+        mov.l   @(C_OFF,r4),r0
+        shll16  r2
+        or      r3,r2
+        shlr    r0
+        mov     r0,r3
+        mov.l   @(C_R5,r4),r5
+        bra     short_sp
+        mov.l   @(C_R4,r4),r4
+! A long record of the site, kind R1. R5 is saved.
+long:   mov.l   @(C_OFF,r4),r0
+        shlr    r0
+        mov.l   r0,@(C_X2,r4)
+        mova    slow_done,r0
+        mov     r0,r5
+        bra     emit
+        mov     r1,r0
+! Another window of stack: the short record cannot be made. R2 packed, R3 number.
+newsp:  COLD    l_cold8
+        mov.l   r5,@(C_R5,r4)
+        add     r3,r3
+        mov.l   r3,@(C_OFF,r4)
+        extu.w  r2,r3
+        shlr16  r2
+        bra     long
+        mov     #K_WIDE,r1
+
+! After a long record: is the ring full?
+        .balign 4
+slow_done:
+        mov.l   @(S_WPTR,r15),r1
+        mov.l   @(S_LIMIT,r15),r0
+        mov.l   @(C_R5,r4),r5
+        cmp/hs  r0,r1
+        bf/s    exit_far
+        mov.l   @(C_R4,r4),r4
+        bra     full
+        nop
+exit_far:
+        bra     exit
+        nop
+! The state is not plain "recording".
+odd:    tst     #ST_STOPPED + ST_FILTER,r0
+        bf      quiet
+        tst     #ST_CALLS,r0
+        bt      odd2
+        mov.l   r5,@(C_R5,r4)
+        mov.l   r1,@(C_T,r4)
+        mova    odd1,r0
+        bra     calls
+        mov     r0,r5
+        .balign 4
+odd1:   mov.l   @(C_T,r4),r1
+        bt/s    quiet                   ! profiling is switched off by the program
+        mov.l   @(C_R5,r4),r5
+odd2:   mov.l   @(C_STATE,r4),r0
+        tst     #ST_FULL,r0
+        bt      record
+        mov.l   @(C_LOST,r4),r0         ! live policy, ring full: counted, not recorded
+        add     #1,r0
+        mov.l   r0,@(C_LOST,r4)
+        mov.l   r2,@(C_PEND1,r4)
+        mov.l   r3,@(C_PEND2,r4)
+        GO
+! Leaves like exit, but what was pending for the next record stays pending.
+exit_pending:
+        mov.l   @(S_PMC,r15),r1
+        mov.l   @(C_PEND1,r4),r0
+        mov.l   @(8,r1),r2
+        mov.l   @(16,r1),r3
+        sub     r0,r2
+        mov.l   @(C_PEND2,r4),r0
+        mov.l   r2,@(S_LAST1,r15)
+        sub     r0,r3
+        mov.l   r3,@(S_LAST2,r15)
+leave:  mov.l   @(S_R3,r15),r3
+        mov.l   @(S_R2,r15),r2
+        mov.l   @(S_R1,r15),r1
+        mov.l   @(S_R0,r15),r0
+        mov.l   @(C_R4,r4),r4
+        mov.l   @(S_SP,r15),r15
+        rte
+        nop
+! Not recording: only do what the site did.
+quiet:  GO
+        bra     leave
+        nop
+        .balign 4
+l_cold8: .long  cold
+
+! Start and stop points, indirect targets, stubs out of reach, returns whose slot moves the stack pointer in another way
+! than by a pop. R0: number of the struct of four words: stub + flags as in the table, flags, what a return's slot adds to the
+! stack pointer, last target.
 special:
         mov.l   r5,@(C_R5,r4)
         mov     r0,r1
@@ -870,7 +961,9 @@ sp2:    mov.l   @(C_STATE,r4),r0
         bf      sp_target
 ! on as an ordinary site
 sp3:    mov.l   @(C_CHAIN,r4),r1
+        mov.l   @(8,r1),r0
         mov.l   @(C_R5,r4),r5
+        mov.l   r0,@(C_X2,r4)
         bra     site
         mov.l   @r1,r1
 
@@ -1063,8 +1156,13 @@ tgt_calls:
 2:      mov.l   @(C_X1,r4),r0
         mov.l   r0,@(12,r1)
         mov.l   @r1,r1
+        mov     r1,r5
         GO
-        mov.l   @(C_OFF,r4),r0
+        mov     r5,r0
+        tst     #1,r0
+        bt      1f
+        KEEP_PR
+1:      mov.l   @(C_OFF,r4),r0
         shlr    r0
         mov.l   r0,@(C_X2,r4)
         mova    slow_done7,r0

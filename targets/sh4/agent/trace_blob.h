@@ -46,7 +46,7 @@ enum {
     SH4_TRACE_S_LAST1 = 6, SH4_TRACE_S_LAST2,
     SH4_TRACE_S_TEXT,         /* SPC of a trap at halfword 0 of the table: its code address + 2 */
     SH4_TRACE_S_SIZE,         /* bytes of code in the table; 0: every trap goes the slow way */
-    SH4_TRACE_S_BASE,         /* the table */
+    SH4_TRACE_S_BASE,         /* the table; return addresses and stubs before it */
     SH4_TRACE_S_SPMASK,
     SH4_TRACE_S_SPBASE,       /* short records count the stack pointer from here */
     SH4_TRACE_S_LIMIT, SH4_TRACE_S_WPTR, SH4_TRACE_S_SP
@@ -74,10 +74,19 @@ enum sh4_trace_state {
     SH4_TRACE_LIVE = 64,
     SH4_TRACE_ODD = SH4_TRACE_STOPPED | SH4_TRACE_FILTER | SH4_TRACE_FULL | SH4_TRACE_CALLS /* S_SIZE must be 0 */
 };
-/* The table: a halfword for each halfword of code. Negative: where the stub is, from the table's start, + 1 for calls.
+/* The table: a halfword for each halfword of code. Negative: where the stub is, from the table's start, + enum sh4_trace_flag.
  * Positive: number of a special site, from 1. 0: no site. A site's number in records is its halfword's. */
+enum sh4_trace_flag {
+    SH4_TRACE_CALL = 1,
+    SH4_TRACE_RETURN = 2,
+    SH4_TRACE_RETURN_POP = 3 /* its slot adds 4 to the stack pointer */
+};
+/* Return addresses: words before the table, kept for each call and return that is recorded, by the stack pointer (bits 9-2) that
+ * a call has before its slot and a return behind it. A return to what is kept gives a short record; the host keeps the same words. */
+enum { SH4_TRACE_KEPT_RETURNS = 256 };
+#define SH4_TRACE_RETURN_INDEX(sp) ((sp) >> 2 & (SH4_TRACE_KEPT_RETURNS - 1))
 
-/* Special site: four words: stub + 1 for calls, flags, not used, last target. */
+/* Special site: four words: stub + flag as in the table, flags, what a return's slot adds to the stack pointer, last target. */
 enum {
     SH4_TRACE_SP_START = 1, SH4_TRACE_SP_STOP = 2, SH4_TRACE_SP_TARGET = 8,
     SH4_TRACE_SP_CHECK = 16, /* the word behind the site may fault by itself: look at EXPEVT */
@@ -99,6 +108,7 @@ enum sh4_trace_kind {
     SH4_TRACE_K_TIME,           /* nothing but time */
     SH4_TRACE_K_ROM,            /* a site in stepped code, or (number 0) the first stop there: x1 pc behind it, x2 PR; bits 31-18 of
                                    the first word: the site, counted from 1 */
+    SH4_TRACE_K_RETURN,         /* a return (number x2) to x1, which is not what was kept; it is kept now */
     SH4_TRACE_K_END
 };
 enum {

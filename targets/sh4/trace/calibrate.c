@@ -11,10 +11,12 @@
 enum {
     ROUNDS = 32,       /* 64 events, 128 words of ring */
     RECORDS = 1024,    /* bytes */
-    TABLES = 256,      /* bytes of the ring for the loop's own tables */
+    RETURNS = 4 * SH4_TRACE_KEPT_RETURNS, /* kept before the loop's tables */
+    TABLES = 256,      /* bytes of the ring for the loop's own table */
     ICACHE = 8192,
     ELAPSED = 0x23,
-    T_STUBS = 8, /* bytes before the loop's table */
+    STUBS = 8,         /* the loop's own stubs, then its return addresses, then its table */
+    T_TABLE = STUBS + RETURNS, BLOCK = T_TABLE + TABLES,
     CALIB_SR = 0x400000F0,
     /* From the loop's start to its first call: instructions, and cycles with everything in cache. */
     LEAD_INSNS = 5, LEAD_CYCLES = 14
@@ -24,7 +26,7 @@ enum {
 static uint32_t tables_at(const struct sh4_trace *tr)
 {
     uint32_t at = ((tr->plan.ring + RECORDS) & 0x1FFFFFFF) | 0x80000000;
-    while ((at - tr->plan.base) % ICACHE < sh4_trace_blob.size || (at - tr->plan.base) % ICACHE > ICACHE - TABLES)
+    while ((at - tr->plan.base) % ICACHE < sh4_trace_blob.size || (at - tr->plan.base) % ICACHE > ICACHE - BLOCK)
         at += 32;
     return at;
 }
@@ -40,7 +42,7 @@ static int use_tables(struct sh4_trace *tr, bool loop, struct err *err)
     if (loop) {
         words[0] = tr->plan.base + b->calib_call;
         words[1] = (uint32_t)(b->calib_f - b->calib_call) + 4;
-        words[2] = tables_at(tr) + T_STUBS;
+        words[2] = tables_at(tr) + T_TABLE;
     }
     return sh4_trace_put(tr, from, words, ARRAY_LEN(words), err);
 }
@@ -48,19 +50,21 @@ static int use_tables(struct sh4_trace *tr, bool loop, struct err *err)
 static int write_tables(struct sh4_trace *tr, struct err *err)
 {
     const struct sh4_trace_blob *b = &sh4_trace_blob;
-    uint32_t at = tables_at(tr), words[TABLES / 8] = { 0 };
+    uint32_t at = tables_at(tr), words[(STUBS + TABLES / 2) / 4] = { 0 };
     bool big = tr->t->base.big_endian;
-    uint8_t *bytes = (uint8_t *)words, *table = bytes + T_STUBS;
+    uint8_t *bytes = (uint8_t *)words, *table = bytes + STUBS;
     put16(bytes, 0x412B, big);     /* jmp @r1 */
     put16(bytes + 2, 0x0009, big);
     put16(bytes + 4, 0x000B, big); /* rts */
     put16(bytes + 6, 0x0009, big);
-    put16(table + 2, 0x10000 - 8 + 1, big);
-    put16(table + (b->calib_f - b->calib_call) + 2, 0x10000 - 4, big);
+    put16(table + 2, 0x10000 - T_TABLE + SH4_TRACE_CALL, big);
+    put16(table + (b->calib_f - b->calib_call) + 2, 0x10000 - T_TABLE + 4 + SH4_TRACE_RETURN, big);
     for (size_t i = 0; i < ARRAY_LEN(words); i++)
         words[i] = get32(bytes + 4 * i, big);
-    int ret = sh4_agent_write(tr->t, at, 4, words, ARRAY_LEN(words), err);
-    return ret < 0 ? ret : sh4_agent_sync_caches(tr->t, at, sizeof words, err);
+    int ret = sh4_agent_write(tr->t, at, 4, words, STUBS / 4, err);
+    if (ret == 0) /* a call is kept before any return looks: what lies in between does not matter */
+        ret = sh4_agent_write(tr->t, at + T_TABLE, 4, words + STUBS / 4, ARRAY_LEN(words) - STUBS / 4, err);
+    return ret < 0 ? ret : sh4_agent_sync_caches(tr->t, at, BLOCK, err);
 }
 
 static int wait_back(struct sh4_target *t, struct err *err)
@@ -348,7 +352,7 @@ static int calibrate_both(struct sh4_trace *tr, struct err *err)
     struct err own = { .code = ERR_OK };
     int back = sh4_agent_sync_caches(t, tr->plan.base, tr->plan.image_len, &own);
     if (back == 0)
-        back = sh4_agent_sync_caches(t, tables_at(tr), TABLES, &own);
+        back = sh4_agent_sync_caches(t, tables_at(tr), BLOCK, &own);
     if (back == 0)
         back = sh4_trace_set_ccr(t, ccr, &own);
     return ret < 0 || back == 0 ? ret : err_set(err, own.code, own.hint, "%s", own.what);
@@ -364,6 +368,8 @@ static int in_its_place(struct sh4_trace *tr, struct err *err)
         ret = use_tables(tr, true, err);
     if (ret == 0)
         ret = calibrate_both(tr, err);
+    if (ret == 0) /* return addresses in the cache would come over records later */
+        ret = sh4_agent_sync_caches(tr->t, tables_at(tr), BLOCK, err);
     if (sh4_agent_release(tr->t, &own) < 0 && ret == 0)
         ret = err_set(err, own.code, own.hint, "%s", own.what);
     return ret;

@@ -128,7 +128,7 @@ static bool take(const struct sh4_trace_decoder *d, const uint32_t *w, size_t n,
     r->sp = w[3];
     r->x1 = w[4];
     r->x2 = w[5];
-    if (r->kind == SH4_TRACE_K_WIDE || r->kind == SH4_TRACE_K_TARGET)
+    if (r->kind == SH4_TRACE_K_WIDE || r->kind == SH4_TRACE_K_TARGET || r->kind == SH4_TRACE_K_RETURN)
         r->id = r->x2;
     if (r->kind == SH4_TRACE_K_ROM && high)
         r->id = d->plan->rom.first + high - 1;
@@ -142,44 +142,50 @@ static bool sensible(const struct sh4_trace_decoder *d, const struct record *r)
     if (r->words != 2 && r->kind >= SH4_TRACE_K_END)
         return false;
     bool needs_id = r->kind == SH4_TRACE_K_END || r->kind == SH4_TRACE_K_WIDE || r->kind == SH4_TRACE_K_TARGET ||
-                    (r->kind == SH4_TRACE_K_ROM && r->id);
+                    r->kind == SH4_TRACE_K_RETURN || (r->kind == SH4_TRACE_K_ROM && r->id);
     return !needs_id || (r->id && r->id < d->plan->nids && d->plan->id[r->id].addr);
 }
 
-/* How far a slot moves the stack pointer; false if that is not a constant. */
-static bool slot_moves_sp(uint16_t slot, int32_t *by)
+/* ---- return addresses: the same words as the agent's, from the same events ---- */
+
+static uint32_t *kept(struct sh4_trace_decoder *d, uint32_t sp)
 {
-    *by = 0;
-    if (slot >> 8 == 0x7F) /* add #imm,r15 */
-        *by = (int8_t)slot;
-    else if ((slot & 0xF0FF) == 0x60F6 || (slot & 0xFF0F) == 0x4F06) /* mov.l @r15+,Rn; lds.l @r15+ */
-        *by = 4;
-    else if ((slot & 0xFF0F) == 0x2F06 || (slot & 0xFF0F) == 0x4F02) /* mov.l Rm,@-r15; sts.l @-r15 */
-        *by = -4;
-    else if ((slot & 0xFF0F) == 0x6F03) /* mov Rm,r15 */
-        return false;
-    return true;
+    return &d->kept[SH4_TRACE_RETURN_INDEX(sp)];
 }
 
-static void enter(struct sh4_trace_decoder *d, uint32_t sp, uint32_t ret)
+void sh4_trace_decode_forget(struct sh4_trace_decoder *d, bool zeroed)
 {
-    d->frame[d->nframes % SH4_TRACE_FRAMES].sp = sp;
-    d->frame[d->nframes++ % SH4_TRACE_FRAMES].ret = ret;
+    for (unsigned i = 0; i < SH4_TRACE_KEPT_RETURNS; i++)
+        d->kept[i] = zeroed ? 0 : SH4_TRACE_RETURN_UNKNOWN;
 }
 
-/* The return address is that of the call that left the same stack pointer behind its slot. */
-static bool leave(struct sh4_trace_decoder *d, uint32_t sp, uint32_t *ret)
+/* A return address in the alias its call has in the plan, so that the two are seen to belong together. */
+static uint32_t as_planned(const struct sh4_trace_decoder *d, uint32_t ret)
 {
-    size_t depth = d->nframes < SH4_TRACE_FRAMES ? d->nframes : SH4_TRACE_FRAMES;
-    for (size_t i = 1; i <= depth; i++) {
-        size_t at = (d->nframes - i) % SH4_TRACE_FRAMES;
-        if (d->frame[at].sp != sp)
-            continue;
-        *ret = d->frame[at].ret;
-        d->nframes -= i;
-        return true;
-    }
-    return false;
+    uint32_t id = ((ret - 4 - d->plan->text) & PHYS) / 2 + 1;
+    bool call = !(ret & 1) && id < d->plan->nids && d->plan->id[id].addr && is_call(&d->plan->id[id]);
+    return call ? d->plan->id[id].addr + 4 : ret;
+}
+
+static void return_event(struct sh4_trace_decoder *d, const struct record *r, struct event *e)
+{
+    const struct sh4_trace_id *id = &d->plan->id[r->id];
+    uint32_t *word = kept(d, r->sp + (uint32_t)id->slot_adds);
+    if (r->kind == SH4_TRACE_K_RETURN)
+        *word = r->x1;
+    e->kind = EVENT_RETURN;
+    if (*word == SH4_TRACE_RETURN_UNKNOWN)
+        return;
+    e->target = as_planned(d, *word);
+    e->flags |= EVENT_HAS_TARGET;
+}
+
+static void tell_slot(const struct sh4_trace_id *id, struct event *e)
+{
+    if (!id->slot_known)
+        return;
+    e->amount = (uint64_t)(int64_t)id->slot_adds;
+    e->flags |= EVENT_SP_EXACT;
 }
 
 static bool in_stub(const struct sh4_trace_decoder *d, uint32_t pc)
@@ -212,28 +218,22 @@ static uint32_t resumed_pc(const struct sh4_trace_decoder *d, uint32_t pc)
 static void site_event(struct sh4_trace_decoder *d, const struct record *r, struct event *e)
 {
     const struct sh4_trace_id *id = &d->plan->id[r->id];
-    uint32_t ret = 0;
-    int32_t by;
     e->pc = id->addr;
     e->flags |= EVENT_HAS_PC;
+    if (id->stub_pr)
+        *kept(d, r->sp) = id->addr + 4;
     if (r->kind == SH4_TRACE_K_TARGET)
         d->target[r->id] = r->x1;
+    if (id->kind <= SH4_SITE_RTS)
+        tell_slot(id, e);
     if (id->kind == SH4_SITE_RTS) {
-        e->kind = EVENT_RETURN;
-        if (slot_moves_sp(id->slot, &by) && leave(d, r->sp + (uint32_t)by, &ret)) {
-            e->target = ret;
-            e->flags |= EVENT_HAS_TARGET;
-        }
+        return_event(d, r, e);
         return;
     }
     e->kind = is_call(id) ? EVENT_CALL : id->kind == SH4_SITE_NKINDS ? EVENT_TIMESTAMP : EVENT_JUMP;
     if (id->has_target || d->target[r->id]) {
         e->target = id->has_target ? id->target : d->target[r->id];
         e->flags |= EVENT_HAS_TARGET;
-    }
-    if (e->kind == EVENT_CALL) {
-        slot_moves_sp(id->slot, &by);
-        enter(d, r->sp + (uint32_t)by, id->addr + 4);
     }
 }
 
@@ -254,31 +254,21 @@ static uint32_t stepped_site(const struct sh4_trace_decoder *d, const struct rec
     return id && is_call(x) && x->has_target && x->target == r->x1 ? id : 0;
 }
 
-/* A stop comes behind the slot: the stack pointer before it is wanted, as for patched sites. */
-static uint32_t sp_before(const struct sh4_trace_id *id, uint32_t sp)
-{
-    int32_t by;
-    return slot_moves_sp(id->slot, &by) ? sp - (uint32_t)by : sp;
-}
-
 static void stepped_event(struct sh4_trace_decoder *d, const struct record *r, struct event *e)
 {
     bool guess = false;
     uint32_t number = stepped_site(d, r, &guess);
     const struct sh4_trace_id *id = &d->plan->id[number];
-    uint32_t ret;
     e->kind = EVENT_TIMESTAMP;
     if (!number)
         return;
     e->pc = id->addr;
     e->target = r->x1;
     e->flags |= EVENT_HAS_PC | EVENT_HAS_TARGET | (guess ? EVENT_DOUBTFUL : 0);
-    e->sp = sp_before(id, r->sp);
+    e->sp = r->sp - (uint32_t)id->slot_adds; /* a stop comes behind the slot */
     e->kind = is_call(id) ? EVENT_CALL : id->kind == SH4_SITE_RTS ? EVENT_RETURN : EVENT_JUMP;
-    if (e->kind == EVENT_CALL)
-        enter(d, r->sp, id->addr + 4);
-    else if (e->kind == EVENT_RETURN)
-        leave(d, r->sp, &ret);
+    if (id->kind <= SH4_SITE_RTS)
+        tell_slot(id, e);
 }
 
 /* Where the program goes on behind an event. */
@@ -297,7 +287,7 @@ static void exception_event(struct sh4_trace_decoder *d, const struct record *r,
     e->kind = irq ? EVENT_INTERRUPT : EVENT_EXCEPTION;
     e->vector = (uint16_t)r->x2;
     e->pc = interrupted_pc(d, r->x1);
-    e->flags |= EVENT_HAS_PC | (r->x2 >> 16 ? 0 : EVENT_UNTRACED_RTE) | (in_stub(d, r->x1) ? EVENT_DOUBTFUL : 0);
+    e->flags |= EVENT_HAS_PC | EVENT_SP_EXACT | (r->x2 >> 16 ? 0 : EVENT_UNTRACED_RTE) | (in_stub(d, r->x1) ? EVENT_DOUBTFUL : 0);
     if (d->has_vbr) {
         e->target = d->vbr + (irq ? 0x600 : e->vector == 0x040 || e->vector == 0x060 ? 0x400 : 0x100);
         e->flags |= EVENT_HAS_TARGET;
@@ -307,7 +297,7 @@ static void exception_event(struct sh4_trace_decoder *d, const struct record *r,
 static void fill(struct sh4_trace_decoder *d, const struct record *r, struct event *e)
 {
     switch (r->kind) {
-    case SH4_TRACE_K_END: case SH4_TRACE_K_WIDE: case SH4_TRACE_K_TARGET:
+    case SH4_TRACE_K_END: case SH4_TRACE_K_WIDE: case SH4_TRACE_K_TARGET: case SH4_TRACE_K_RETURN:
         site_event(d, r, e);
         break;
     case SH4_TRACE_K_INTERRUPT: case SH4_TRACE_K_EXCEPTION:
@@ -316,7 +306,7 @@ static void fill(struct sh4_trace_decoder *d, const struct record *r, struct eve
     case SH4_TRACE_K_RTE:
         e->kind = EVENT_RTE;
         e->target = resumed_pc(d, r->x1);
-        e->flags |= EVENT_HAS_TARGET;
+        e->flags |= EVENT_HAS_TARGET | EVENT_SP_EXACT;
         break;
     case SH4_TRACE_K_START: case SH4_TRACE_K_STOP:
         e->kind = r->kind == SH4_TRACE_K_START ? EVENT_START : EVENT_STOP;
@@ -388,6 +378,7 @@ size_t sh4_trace_decode(struct sh4_trace_decoder *d, const uint32_t *words, size
             break;
         if (!sensible(d, &r)) {
             d->corrupt++;
+            sh4_trace_decode_forget(d, false); /* it may have been a call */
             i++;
             if (!bad)
                 out[got++] = (struct event){ .host_ns = host_ns, .kind = EVENT_LOST, .cause = EVENT_CAUSE_CORRUPT,

@@ -7,9 +7,10 @@
 #include <stdint.h>
 
 #include "targets/event.h"
+#include "targets/sh4/agent/trace_blob.h"
 #include "targets/sh4/trace/plan.h"
 
-enum { SH4_TRACE_FRAMES = 256, SH4_TRACE_CLOSE = 5 };
+enum { SH4_TRACE_CLOSE = 5, SH4_TRACE_RETURN_UNKNOWN = 1 };
 
 /* Caller's struct: set the first part, zero the rest. */
 struct sh4_trace_decoder {
@@ -31,8 +32,7 @@ struct sh4_trace_decoder {
     uint32_t at;           /* where the last event left the program going, 0 not known */
     uint32_t sp_base;      /* of short records */
     uint32_t *target;      /* last target by number, plan->nids entries; caller allocates, zeroed */
-    struct { uint32_t sp, ret; } frame[SH4_TRACE_FRAMES]; /* calls under way, newest at (n-1) % FRAMES */
-    size_t nframes;
+    uint32_t kept[SH4_TRACE_KEPT_RETURNS]; /* return addresses as the agent has them; SH4_TRACE_RETURN_UNKNOWN: it has another */
     uint64_t events, doubtful, corrupt;
 };
 
@@ -48,6 +48,9 @@ size_t sh4_trace_decode(struct sh4_trace_decoder *d, const uint32_t *words, size
 
 /* sh4_trace_filter_cost - what one filtered interrupt adds to counter n (0 or 1) by itself, counts. */
 int32_t sh4_trace_filter_cost(const struct sh4_trace_decoder *d, int n);
+/* sh4_trace_decode_forget - what the agent keeps of return addresses is no longer known: returns have no target until it has sent, or was
+ * seen to keep, others. With `zeroed` it is known that it has none. */
+void sh4_trace_decode_forget(struct sh4_trace_decoder *d, bool zeroed);
 /* sh4_trace_decode_lost - the agent dropped `events` events: what it cost will be taken off what comes next. */
 void sh4_trace_decode_lost(struct sh4_trace_decoder *d, uint32_t events);
 

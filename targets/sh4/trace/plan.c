@@ -14,7 +14,8 @@ enum {
     PHYS = 0x1FFFFFFF, MAX_STUBS = 16384,
     STACK_LINES = 24, STACK_WEIGHT = 8,
     LINE = 32, ICACHE_LINES = 256, OCACHE_LINES = 512, OCACHE_BYTES = LINE * OCACHE_LINES,
-    FAST_FROM = 0x100, FAST_TO = 0x1A0, /* the agent's path for one event */
+    FAST_FROM = 0x100, FAST_TO = 0x1E0, /* the agent's path for one event */
+    RETURNS = 4 * SH4_TRACE_KEPT_RETURNS,
     SPECIAL = 16,                       /* bytes of one special site */
     MAX_STEPPED = (1 << 14) - 1         /* what a record can name */
 };
@@ -54,6 +55,18 @@ struct work {
 static uint32_t align(uint32_t v, uint32_t to)
 {
     return (v + to - 1) & ~(to - 1);
+}
+
+/* What the agent must know of a site's slot: see enum sh4_trace_flag. */
+static unsigned site_flag(const struct place *p, int32_t *by)
+{
+    *by = 0;
+    if (p->stub.set_pr)
+        return SH4_TRACE_CALL;
+    if (!p->site || p->site->kind != SH4_SITE_RTS)
+        return 0;
+    sh4_slot_adds(p->site->slot, by);
+    return *by == 4 ? SH4_TRACE_RETURN_POP : SH4_TRACE_RETURN;
 }
 
 /* Equal stubs are kept once: they are position independent. */
@@ -145,8 +158,11 @@ static size_t number(struct work *w)
     uint32_t first = w->nplaces ? w->place[0].addr & PHYS : 0, last = 0;
     for (size_t i = 0; i < w->nplaces; i++) {
         struct place p = w->place[i];
+        int32_t by;
         p.id = ((p.addr & PHYS) - first) / 2 + 1;
-        p.special = p.flags || w->stub[p.stub_index].end > SH4_TRACE_STUB_REACH || (p.addr & 0x80000000) != w->region;
+        unsigned flag = site_flag(&p, &by);
+        p.special = p.flags || (by && flag != SH4_TRACE_RETURN_POP) || w->stub[p.stub_index].end > SH4_TRACE_STUB_REACH ||
+                    (p.addr & 0x80000000) != w->region;
         if (p.id > SH4_TRACE_MAX_SITE || w->nspecials + p.special > INT16_MAX) {
             if (p.site)
                 ((struct sh4_site *)(uintptr_t)p.site)->why = SH4_UNTRACED_LIMIT;
@@ -181,7 +197,7 @@ static void lay_out(const struct work *w, struct layout *l)
 {
     l->specials = sh4_trace_blob.size;
     l->table = align(l->specials + w->nspecials * SPECIAL + w->stub_bytes, LINE);
-    l->stubs = l->table - w->stub_bytes;
+    l->stubs = l->table - w->stub_bytes; /* which include the return addresses */
     l->table_bytes = w->ram_ids * 2;
     l->patches = align(l->table + l->table_bytes, 8);
     l->rom = align(l->patches + (uint32_t)w->nplaces * 8, 4);
@@ -238,8 +254,9 @@ static uint32_t choose_base(const struct work *w, const struct layout *l)
     for (uint32_t off = 0; off <= MIN(slack, (uint32_t)LINE * OCACHE_LINES); off += LINE) {
         uint32_t b = ram + off;
         uint32_t cost = 4 * conflicts(icache, ICACHE_LINES, b + FAST_FROM, b + FAST_TO) +
-                        conflicts(icache, ICACHE_LINES, b + l->stubs, b + l->table) +
+                        conflicts(icache, ICACHE_LINES, b + l->stubs, b + l->table - RETURNS) +
                         4 * conflicts(ocache, OCACHE_LINES, b + sh4_trace_blob.save, b + sh4_trace_blob.cold) +
+                        conflicts(ocache, OCACHE_LINES, b + l->table - RETURNS, b + l->table) +
                         conflicts(ocache, OCACHE_LINES, b + l->table, b + l->table + MIN(l->table_bytes, OCACHE_BYTES));
         if (cost < best_cost) {
             best = b;
@@ -270,9 +287,12 @@ static void fill_id(const struct place *x, struct sh4_trace_id *id, uint32_t stu
 {
     *id = (struct sh4_trace_id){ .addr = x->addr, .stub = stub, .stub_pr = x->stub.set_pr, .kind = SH4_SITE_NKINDS,
                                  .extra_insns = x->stub.extra_insns, .extra_cycles = x->stub.extra_cycles };
+    int32_t by;
     if (x->site) {
         id->kind = x->site->kind;
         id->slot = x->site->slot;
+        id->slot_known = sh4_slot_adds(id->slot, &by);
+        id->slot_adds = (int8_t)by;
         id->has_target = x->site->has_target;
         id->target = x->site->target;
     }
@@ -297,12 +317,15 @@ static void fill_tables(const struct work *w, struct sh4_trace_plan *p, const st
     for (size_t i = 0; i < w->nplaces; i++) {
         const struct place *x = &w->place[i];
         uint32_t stub = stub_address(w, p, l, x);
-        uint16_t entry = (uint16_t)((0x10000 - w->stub[x->stub_index].end) | x->stub.set_pr);
+        int32_t by;
+        unsigned flag = site_flag(x, &by);
+        uint16_t entry = (uint16_t)((0x10000 - w->stub[x->stub_index].end) | flag);
         if (x->special) {
             uint8_t *at = p->image + l->specials + special * SPECIAL;
             entry = ++special;
-            put32(at, stub | x->stub.set_pr, big);
+            put32(at, stub | flag, big);
             put32(at + 4, x->flags, big);
+            put32(at + 8, (uint32_t)by, big);
         }
         put16(p->image + l->table + x->id * 2, entry, big);
         put32(p->image + l->patches + i * 8, x->addr, big);
@@ -365,7 +388,7 @@ static int build(struct work *w, struct sh4_trace_plan *p, struct err *err)
     p->table = l.table;
     p->text = w->nplaces ? w->place[0].addr & PHYS : 0;
     p->stubs = l.stubs;
-    p->stubs_end = l.table;
+    p->stubs_end = p->returns = l.table - RETURNS;
     p->ring = (p->base + l.end) | 0xA0000000;
     p->ring_bytes = (rq->ram + rq->ram_bytes - (p->base + l.end) - SH4_TRACE_RESERVE) & ~7u;
     if (rq->ring_limit && p->ring_bytes > rq->ring_limit)
@@ -379,7 +402,7 @@ static int build(struct work *w, struct sh4_trace_plan *p, struct err *err)
 
 int sh4_trace_plan(const struct sh4_trace_request *rq, struct sh4_trace_plan *out, struct err *err)
 {
-    struct work w = { .rq = rq };
+    struct work w = { .rq = rq, .stub_bytes = RETURNS };
     struct sh4_trace_plan p = { 0 };
     int ret = 0;
     w.place = calloc(rq->sites->nsites + rq->nstops + 2, sizeof *w.place);

@@ -38,8 +38,10 @@ struct sh4_trace_id {
     uint32_t stub;     /* where its stub is, as the program reaches it */
     bool stub_pr;      /* the stub wants PR set */
     uint16_t slot;
+    int8_t slot_adds;  /* what the slot adds to the stack pointer, if slot_known */
     uint8_t kind;      /* enum sh4_site_kind; SH4_SITE_NKINDS: a point that is no event */
     bool has_target;   /* static target */
+    bool slot_known;
     int8_t extra_insns, extra_cycles; /* see struct sh4_stub */
 };
 
@@ -67,6 +69,7 @@ struct sh4_trace_plan {
     size_t image_len;          /* multiple of 4 */
     uint32_t table, text;      /* table of sites (offset in image), physical address of the first site */
     uint32_t stubs, stubs_end; /* offsets in the image */
+    uint32_t returns;          /* of the return addresses kept, behind the stubs */
     uint32_t ring, ring_bytes; /* P2 address; bytes before the reserve for long records */
     struct sh4_trace_id *id;   /* by number: one for each halfword from the first site on, from 1; addr 0: no site */
     size_t nids;
@@ -79,7 +82,7 @@ struct sh4_trace_plan {
 
 enum {
     SH4_TRACE_RESERVE = 2048,  /* bytes behind the ring for records of events that cannot wait */
-    SH4_TRACE_MIN_RING = 6144 /* calibration needs that much, too */
+    SH4_TRACE_MIN_RING = 6144 /* calibration needs that much and the reserve, too */
 };
 
 /* sh4_trace_plan - lay it out

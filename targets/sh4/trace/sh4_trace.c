@@ -118,7 +118,7 @@ static void decode_words(struct sh4_trace *tr, size_t n)
     }
 }
 
-/* Records that carry an address, and those of start and stop points, take the agent about twice the time of others. */
+/* In quarters of what a call or return takes: records that carry an address take about twice that, start and stop points a little less. */
 static uint64_t work_of(const struct sh4_trace *tr, size_t n)
 {
     uint64_t work = 0;
@@ -126,7 +126,7 @@ static uint64_t work_of(const struct sh4_trace *tr, size_t n)
         uint32_t number = tr->words[i] & SH4_TRACE_NUMBER;
         bool is_long = number >= SH4_TRACE_LONG;
         len = is_long ? SH4_TRACE_LONG_WORDS : 2;
-        work += is_long || (number < tr->plan.nids && tr->plan.id[number].kind == SH4_SITE_NKINDS) ? 2 : 1;
+        work += is_long ? 8 : number < tr->plan.nids && tr->plan.id[number].kind == SH4_SITE_NKINDS ? 7 : 4;
     }
     return work;
 }
@@ -186,6 +186,15 @@ static int set_state(struct sh4_trace *tr, uint32_t state, struct err *err)
     return ret < 0 ? ret : sh4_trace_put(tr, sh4_trace_blob.save + 4 * SH4_TRACE_S_SIZE, &size, 1, err);
 }
 
+/* A record that found no room even behind the ring may have been a call's or return's: the agent has kept its address, the host
+ * has not seen it. */
+static int forget_returns(struct sh4_trace *tr, struct err *err)
+{
+    static const uint32_t none[SH4_TRACE_KEPT_RETURNS] = { 0 };
+    sh4_trace_decode_forget(&tr->dec, true);
+    return sh4_trace_put(tr, tr->plan.returns, none, ARRAY_LEN(none), err);
+}
+
 int sh4_trace_empty(struct sh4_trace *tr, struct err *err)
 {
     const uint32_t save = sh4_trace_blob.save;
@@ -217,6 +226,8 @@ int sh4_trace_empty(struct sh4_trace *tr, struct err *err)
     tr->work += work_of(tr, n);
     decode_words(tr, n);
     if (lost) {
+        if (s[SH4_TRACE_S_WPTR] >= tr->plan.ring + tr->plan.ring_bytes && (ret = forget_returns(tr, err)) < 0)
+            return ret;
         tr->lost += lost;
         sh4_trace_decode_lost(&tr->dec, lost);
         note_lost(tr, lost);
@@ -475,12 +486,22 @@ static int time_to_the_end(struct sh4_trace *tr, struct err *err)
     return 0;
 }
 
+/* What the decoder has learned of the return address of an event made by the host, the agent keeps, too. */
+static int keep_return(struct sh4_trace *tr, const struct sh4_trace_id *id, struct err *err)
+{
+    uint32_t sp = tr->t->r15 + (id->kind == SH4_SITE_RTS ? (uint32_t)id->slot_adds : 0), at = SH4_TRACE_RETURN_INDEX(sp);
+    return sh4_trace_put(tr, tr->plan.returns + 4 * at, &tr->dec.kept[at], 1, err);
+}
+
 /* The program stands on a traced site and goes on, or is stepped: the host makes the event in the agent's place.
  * Running on, the site's stub takes over; for a step the instruction itself is put back. */
 static int event_by_host(struct sh4_trace *tr, uint32_t id, struct err *err)
 {
     struct sh4_target *t = tr->t;
-    uint32_t last[2], at[2], words[] = { SH4_TRACE_LONG + SH4_TRACE_K_WIDE, 0, 0, t->r15, 0, id };
+    const struct sh4_trace_id *site = &tr->plan.id[id];
+    bool returns = site->kind == SH4_SITE_RTS;
+    uint32_t last[2], at[2], words[] = { SH4_TRACE_LONG + (returns ? SH4_TRACE_K_RETURN : SH4_TRACE_K_WIDE), 0, 0, t->r15,
+                                         t->save[SH4_SAVE_PR], id };
     int ret = counters_now(tr, last, at, err);
     if (ret == 0)
         ret = sh4_trace_put(tr, sh4_trace_blob.save + 4 * SH4_TRACE_S_LAST1, at, 2, err);
@@ -494,7 +515,7 @@ static int event_by_host(struct sh4_trace *tr, uint32_t id, struct err *err)
     memcpy(tr->words, words, sizeof words);
     decode_words(tr, ARRAY_LEN(words));
     tr->dec.started = false; /* what follows starts from the host again */
-    return 0;
+    return returns || site->stub_pr ? keep_return(tr, site, err) : 0;
 }
 
 /* The program stands in stepped code and the debugger steps it: channel A is the step's then. */
@@ -1077,7 +1098,7 @@ static void spent(const struct sh4_trace *tr, struct trace_status *out)
     uint64_t free_ns = out->board_ns > tr->held_ns ? out->board_ns - tr->held_ns : 0, waited = MIN(tr->waited_ns, free_ns);
     uint64_t cycles = tr->elapsed >= 0 ? tr->raw : (uint64_t)((double)free_ns * tr->cycles_per_ns);
     uint64_t waiting = free_ns ? (uint64_t)((double)cycles * (double)waited / (double)free_ns) : 0;
-    uint64_t each = (uint64_t)MAX(tr->full16[tr->icache_enabled], 0) / 16, agent = (tr->work + tr->lost) * each;
+    uint64_t each = (uint64_t)MAX(tr->full16[tr->icache_enabled], 0) / 16, agent = (tr->work + 4 * tr->lost) * each / 4;
     if (tr->elapsed >= 0 && !cfg->has_start && !cfg->nstops && !tr->was_inactive && cfg->irq_filter == IRQ_FILTER_OFF) {
         uint64_t program = (tr->dec.c16[tr->elapsed] + 8) / 16;
         agent = cycles > program + waiting ? cycles - program - waiting : 0;

@@ -123,6 +123,20 @@ int sh4_stub_site(const struct sh4_site *s, bool big, struct sh4_stub *out, stru
     return 0;
 }
 
+bool sh4_slot_adds(uint16_t slot, int32_t *by)
+{
+    *by = 0;
+    if (slot >> 8 == 0x7F) /* add #imm,r15 */
+        *by = (int8_t)slot;
+    else if (((slot & 0xF0FF) == 0x60F6 && slot != 0x6FF6) || (slot & 0xFF0E) == 0x4F06) /* mov.l @r15+,Rn; lds.l, ldc.l @r15+ */
+        *by = 4;
+    else if ((slot & 0xFF0F) == 0x2F06 || (slot & 0xFF0E) == 0x4F02) /* mov.l Rm,@-r15; sts.l, stc.l @-r15 */
+        *by = -4;
+    else
+        return !(sh4_reg_use(slot).writes >> 15 & 1);
+    return true;
+}
+
 uint16_t sh4_stub_vbr_twin(uint16_t op)
 {
     unsigned n = op & 0x0F00;

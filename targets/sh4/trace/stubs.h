@@ -29,6 +29,11 @@ struct sh4_stub {
  * Returns 0; -ERR_UNSUPPORTED with the reason for what cannot run elsewhere. */
 int sh4_stub_site(const struct sh4_site *site, bool big, struct sh4_stub *out, struct err *err);
 
+/* sh4_slot_adds - what a delay slot adds to the stack pointer
+ * by   set if the instruction adds a constant, 0 among them, whatever FPSCR.SZ says; else 0.
+ * Returns false if what it adds is not a constant. */
+bool sh4_slot_adds(uint16_t slot, int32_t *by);
+
 /* sh4_stub_point - stub of any instruction, for start and stop points
  * s     the program's sites; addr may be any alias
  * out   filled on success; after it the program is where the instruction would have taken it
