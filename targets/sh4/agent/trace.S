@@ -56,6 +56,12 @@
         .equ X_SEEN1, 16
         .equ X_SEEN2, 20
         .equ X_T, 24
+        .equ X_FPC, 28                  ! where the filter began: interrupted address and stack pointer
+        .equ X_FSP, 32
+        .equ X_FSSR, 36
+        .equ X_BEGUN, 40                ! tasks that a filtered handler began
+        .equ X_D1, 44
+        .equ X_D2, 48
         ! state bits
         .equ ST_STOPPED, 1
         .equ ST_FILTER, 2
@@ -82,6 +88,7 @@
         .equ K_TIME, 7
         .equ K_ROM, 8
         .equ K_RETURN, 9
+        .equ K_SWITCH, 10
         .equ NSLOTS, 32
 
 ! Saves R0-R3; the counters less what they were at the last exit in R2 and R3.
@@ -322,7 +329,7 @@ save:   .long   save, 0xFF100000
         .long   0xFFFF0003              ! S_SPMASK: what a short record cannot hold
         .space  16
 cold:   .space  64
-ext:    .space  32
+ext:    .space  64
 
 ! emit: one six-word record. R0 kind; R2, R3 deltas; x1, x2 in the cold block; R5 return address.
 ! Clobbers R0-R3. A record that no longer fits is counted as lost.
@@ -503,15 +510,19 @@ ended:  mov.l   r5,@(C_X1,r4)
         mov     r0,r5
         bra     emit
         mov     #K_RTE,r0
-        .balign 4
-slow_done5:
-        bra     slow_done
-        nop
 leave5: bra     leave
         mov.l   @(C_R5,r4),r5
 unfilter:
         and     #0xFD,r0                ! all but ST_FILTER
         SET_STATE
+        mov.l   l_ext5,r1
+        mov.l   @(X_FPC,r1),r0
+        cmp/eq  r0,r5
+        mov.l   @(X_FSP,r1),r0
+        bf      switched
+        stc     sgr,r1
+        cmp/eq  r0,r1
+        bf      switched
         mov.l   @(C_K1,r4),r0
         mov.l   @(C_PEND1,r4),r1
         mov.l   @(C_R5,r4),r5
@@ -522,6 +533,32 @@ unfilter:
         sub     r0,r1
         bra     exit_pending
         mov.l   r1,@(C_PEND2,r4)
+! The handler went on with another task: so the interrupt is told after all, and this end of it. What was pending is the first task's.
+switched:
+        mov.l   l_ext5,r1
+        mov.l   @(X_FPC,r1),r0
+        mov.l   r0,@(C_X1,r4)
+        mov.l   @(X_FSP,r1),r0
+        mov.l   r0,@(C_X2,r4)
+        mov.l   @(C_PEND1,r4),r2
+        mov.l   @(C_PEND2,r4),r3
+        mova    1f,r0
+        mov     r0,r5
+        bra     emit
+        mov     #K_SWITCH,r0
+        .balign 4
+1:      stc     spc,r0
+        mov.l   r0,@(C_X1,r4)
+        mov     #0,r2
+        mov     #0,r3
+        mova    slow_done5,r0
+        mov     r0,r5
+        bra     emit
+        mov     #K_RTE,r0
+        .balign 4
+slow_done5:
+        bra     slow_done
+        nop
 ! Perhaps a site executed at another alias of its address.
 not_slot_far:
         stc     spc,r0
@@ -571,6 +608,7 @@ l_mask5: .long  0x1FFFFFFF
 l_slots: .long  slots
 l_slot_spc: .long slot_spc
 l_expevt5: .long 0xFF000024
+l_ext5: .long   ext
 l_next1: .long  0
 
         .org    0x600
@@ -587,6 +625,7 @@ l_next1: .long  0
 .else
         mov     #6,r1
         shll8   r1
+        nop                             ! as long as the other
 .endif
         cmp/eq  r0,r1
         bt      hudi
@@ -598,8 +637,8 @@ l_next1: .long  0
         mov.l   r1,@(C_CHAIN,r4)
         mov.l   @(C_STATE,r4),r0
         tst     #ST_STOPPED + ST_FILTER,r0
-        bf      pass
-        stc     spc,r0                  ! interrupted again before the slot's trap was taken?
+        bf      inside_far
+unseen: stc     spc,r0                  ! interrupted again before the slot's trap was taken?
         mov.l   l_mask6,r5
         mov.l   l_slots6,r1
         and     r5,r0
@@ -656,9 +695,19 @@ again:  shlr2   r0
         or      r5,r0
         bra     record6
         mov.l   r0,@(C_X2,r4)
+inside_far:
+        bra     inside
+        nop
 ! The interrupt filter: time stands still until the handler's RTE.
 filter: or      #ST_FILTER,r0
         SET_STATE
+        mov.l   l_ext6,r1
+        mov.l   @(C_X1,r4),r0
+        mov.l   r0,@(X_FPC,r1)
+        stc     sgr,r0
+        mov.l   r0,@(X_FSP,r1)
+        stc     ssr,r0
+        mov.l   r0,@(X_FSSR,r1)
         mov.l   r2,@(C_PEND1,r4)
         bra     pass
         mov.l   r3,@(C_PEND2,r4)
@@ -695,6 +744,7 @@ hudi:   mov.l   l_sddr6,r1
 .if SCIF
         mov.b   @(12,r1),r0             ! SCFRDR2
         cmp/eq  #2,r0
+        nop
 .else
         mov.l   @r1,r0
         mov.l   l_drain,r1
@@ -715,6 +765,72 @@ hudi:   mov.l   l_sddr6,r1
 timed:  mov.l   @(C_R5,r4),r5
         bra     drain
         mov.l   @(C_R4,r4),r4
+! Interrupted while another interrupt is filtered. With the mode, bank and mask of what that one struck, and not in one of our
+! slots, this is no handler: the filtered one has left for a task by an RTE that we have not seen. Both are told now.
+inside: tst     #ST_STOPPED,r0
+        bf      pass_far
+        mov.l   l_ext6,r1
+        stc     ssr,r0
+        mov.l   @(X_FSSR,r1),r5
+        xor     r5,r0
+        mov.l   l_mode6,r5
+        tst     r5,r0
+        bf      pass_far
+        stc     spc,r0
+        mov.l   l_slots6,r5
+        sub     r5,r0
+        mov.l   l_mask6,r5
+        and     r5,r0
+        mov     #NSLOTS / 2,r5
+        shll2   r5
+        shll2   r5
+        shll    r5
+        cmp/hs  r5,r0
+        bf      pass_far
+        mov.l   @(X_BEGUN,r1),r0
+        add     #1,r0
+        mov.l   r0,@(X_BEGUN,r1)
+        mov.l   @(C_PEND1,r4),r0
+        sub     r0,r2
+        mov.l   r2,@(X_D1,r1)
+        mov     r0,r2
+        mov.l   @(C_PEND2,r4),r0
+        sub     r0,r3
+        mov.l   r3,@(X_D2,r1)
+        mov     r0,r3
+        mov.l   @(X_FPC,r1),r0
+        mov.l   r0,@(C_X1,r4)
+        mov.l   @(X_FSP,r1),r0
+        mov.l   r0,@(C_X2,r4)
+        mova    1f,r0
+        mov     r0,r5
+        bra     emit_far
+        mov     #K_SWITCH,r0
+        .balign 4
+1:      stc     spc,r0
+        mov.l   r0,@(C_X1,r4)
+        mov     #1,r0
+        mov.l   r0,@(C_X2,r4)
+        mov     #0,r2
+        mov     #0,r3
+        mova    2f,r0
+        mov     r0,r5
+        bra     emit_far
+        mov     #K_RTE,r0
+        .balign 4
+2:      mov.l   l_ext6,r1
+        mov.l   @(X_D1,r1),r2
+        mov.l   @(X_D2,r1),r3
+        mov.l   @(C_STATE,r4),r0
+        and     #0xFD,r0                ! all but ST_FILTER
+        mov.l   r0,@(C_STATE,r4)
+        mov.l   l_intevt,r1
+        mov.l   @r1,r0
+        bra     unseen
+        mov.l   r0,@(C_X2,r4)
+pass_far:
+        bra     pass
+        nop
         .balign 4
 l_save6: .long  save
 l_cold6: .long  cold
@@ -724,6 +840,8 @@ l_slot_spc6: .long slot_spc
 l_slots6: .long slots
 l_mask6: .long  0x1FFFFFFF
 l_traced: .long 0x00010000
+l_ext6: .long   ext
+l_mode6: .long  0x700000F0              ! SR.MD, RB, BL, IMASK
 l_again: .long  0x00030000
 .if SCIF
 l_sddr6: .long  0xFFE80008
@@ -982,6 +1100,13 @@ sp_filter:
 2:      sts     pr,r0
         add     #-4,r1
         mov.l   r0,@r1
+        mov.l   l_ext7,r5
+        mov.l   r0,@(X_FPC,r5)
+        stc     sgr,r0
+        mov.l   r0,@(X_FSP,r5)
+        mov     #-1,r0                  ! what strikes inside is inside
+        mov.l   r0,@(X_FSSR,r5)
+        sts     pr,r0
         mov.l   l_slot_spc7,r5
         sub     r5,r1
         mov.l   l_slots7,r5
@@ -1181,6 +1306,7 @@ l_slot_spc7: .long slot_spc
 l_slots7: .long slots
 l_mask7: .long  0x1FFFFFFF
 l_expevt7: .long 0xFF000024
+l_ext7: .long   ext
 
         .include "step.S"
 

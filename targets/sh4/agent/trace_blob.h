@@ -59,7 +59,7 @@ enum {
     SH4_TRACE_C_PEND1, SH4_TRACE_C_EXC = 12, SH4_TRACE_C_K1
 };
 /* Words of the extension block. */
-enum { SH4_TRACE_X_SPC = 0, SH4_TRACE_X_WAIT = 3 };
+enum { SH4_TRACE_X_SPC = 0, SH4_TRACE_X_WAIT = 3, SH4_TRACE_X_BEGUN = 10 /* tasks that filtered handlers began */ };
 /* Words of the block for code that is stepped (step.S). */
 enum {
     SH4_TRACE_R_PREV, SH4_TRACE_R_BASE, SH4_TRACE_R_SIZE, SH4_TRACE_R_TBASE, SH4_TRACE_R_TSIZE, SH4_TRACE_R_TABLE,
@@ -102,13 +102,15 @@ enum sh4_trace_kind {
     SH4_TRACE_K_TARGET,         /* a site with a new target: x1, number x2 */
     SH4_TRACE_K_INTERRUPT,      /* x1 interrupted pc, x2 INTEVT | traced << 16 | (an RTE came first) << 17 */
     SH4_TRACE_K_EXCEPTION,      /* x1 SPC, x2 EXPEVT | traced << 16 */
-    SH4_TRACE_K_RTE,            /* x1 pc resumed */
+    SH4_TRACE_K_RTE,            /* x1 pc resumed; behind K_SWITCH x2 = 1: where a task not seen before is now, having run for a while */
     SH4_TRACE_K_START,          /* x1 point */
     SH4_TRACE_K_STOP,           /* x1 point */
     SH4_TRACE_K_TIME,           /* nothing but time */
     SH4_TRACE_K_ROM,            /* a site in stepped code, or (number 0) the first stop there: x1 pc behind it, x2 PR; bits 31-18 of
                                    the first word: the site, counted from 1 */
     SH4_TRACE_K_RETURN,         /* a return (number x2) to x1, which is not what was kept; it is kept now */
+    SH4_TRACE_K_SWITCH,         /* a filtered interrupt of another task than the one its RTE, in the next record, goes to: x1 interrupted pc, x2 its sp;
+                                   the sp before them is that of the next record, whose deltas are nothing */
     SH4_TRACE_K_END
 };
 enum {

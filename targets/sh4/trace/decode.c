@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "targets/sh4/agent/trace_blob.h"
+#include "targets/sh4/trace/stubs.h"
 
 enum {
     CODE_CALLS = 0x12, CODE_INSNS = 0x13, CODE_ELAPSED = 0x23,
@@ -66,7 +67,7 @@ static int32_t residue16(const struct sh4_trace_decoder *d, const struct record 
     if (r->kind == SH4_TRACE_K_ROM) /* the agent took the stops off, as if it had always left with time pending */
         return 16 * (extra + (passes(d->last_kind) ? by_code(code, PASS_INSNS, PASS_CYCLES) : 0) -
                      by_code(code, PENDING_INSNS, PENDING_CYCLES));
-    if (passes(r->kind))
+    if (passes(r->kind) || r->kind == SH4_TRACE_K_SWITCH) /* its deltas end where the interrupt struck */
         extra += by_code(code, NO_TRAP_INSNS, NO_TRAP_CYCLES);
     if (passes(d->last_kind))
         extra += by_code(code, PASS_INSNS, PASS_CYCLES);
@@ -195,23 +196,35 @@ static bool in_stub(const struct sh4_trace_decoder *d, uint32_t pc)
     return off < p->stubs_end - p->stubs;
 }
 
-/* An interrupted address in a stub means: at the site whose stub ran. The return from the interrupt names the
- * same address later, when other sites have been passed. */
-static uint32_t interrupted_pc(struct sh4_trace_decoder *d, uint32_t pc)
+static bool stub_of(const struct sh4_trace_decoder *d, uint32_t id, uint32_t pc)
 {
-    if (!in_stub(d, pc) || !d->site)
-        return pc;
-    unsigned i = d->ninside++ % 8;
-    d->inside[i].at = pc;
-    d->inside[i].pc = d->plan->id[d->site].addr;
-    return d->inside[i].pc;
+    return id && ((pc - d->plan->id[id].stub) & PHYS) < SH4_STUB_MAX;
 }
 
-static uint32_t resumed_pc(const struct sh4_trace_decoder *d, uint32_t pc)
+/* An interrupted address in a stub means: at the site whose stub ran. Stubs are shared, and when the interrupt's RTE names the same address
+ * other sites have been passed: it is the one that was left with the same stack pointer. */
+static uint32_t interrupted_pc(struct sh4_trace_decoder *d, uint32_t pc, uint32_t sp)
 {
-    for (unsigned k = 1; in_stub(d, pc) && k <= 8 && k <= d->ninside; k++)
-        if (d->inside[(d->ninside - k) % 8].at == pc)
-            return d->inside[(d->ninside - k) % 8].pc;
+    if (!in_stub(d, pc) || !stub_of(d, d->site, pc))
+        return pc;
+    unsigned i = d->ninside++ % SH4_TRACE_INSIDE;
+    d->inside[i].at = pc;
+    d->inside[i].sp = sp;
+    d->inside[i].site = d->site;
+    return d->plan->id[d->site].addr;
+}
+
+/* Back in a stub, its site is the last one again: the next interrupt may come before it is left. */
+static uint32_t resumed_pc(struct sh4_trace_decoder *d, uint32_t pc, uint32_t sp)
+{
+    for (unsigned k = 1; in_stub(d, pc) && k <= SH4_TRACE_INSIDE && k <= d->ninside; k++) {
+        unsigned i = (d->ninside - k) % SH4_TRACE_INSIDE;
+        if (d->inside[i].at != pc || d->inside[i].sp != sp)
+            continue;
+        d->site = d->inside[i].site;
+        d->inside[i].at = 0;
+        return d->plan->id[d->site].addr;
+    }
     return pc;
 }
 
@@ -286,12 +299,21 @@ static void exception_event(struct sh4_trace_decoder *d, const struct record *r,
     bool irq = r->kind == SH4_TRACE_K_INTERRUPT;
     e->kind = irq ? EVENT_INTERRUPT : EVENT_EXCEPTION;
     e->vector = (uint16_t)r->x2;
-    e->pc = interrupted_pc(d, r->x1);
+    e->pc = interrupted_pc(d, r->x1, r->sp);
     e->flags |= EVENT_HAS_PC | EVENT_SP_EXACT | (r->x2 >> 16 ? 0 : EVENT_UNTRACED_RTE) | (in_stub(d, r->x1) ? EVENT_DOUBTFUL : 0);
     if (d->has_vbr) {
         e->target = d->vbr + (irq ? 0x600 : e->vector == 0x040 || e->vector == 0x060 ? 0x400 : 0x100);
         e->flags |= EVENT_HAS_TARGET;
     }
+}
+
+static void switch_event(struct sh4_trace_decoder *d, const struct record *r, struct event *e)
+{
+    struct record irq = *r;
+    irq.kind = SH4_TRACE_K_INTERRUPT;
+    irq.sp = e->sp = r->x2;
+    irq.x2 = 1u << 16; /* which interrupt it was is not told; its end is */
+    exception_event(d, &irq, e);
 }
 
 static void fill(struct sh4_trace_decoder *d, const struct record *r, struct event *e)
@@ -303,10 +325,13 @@ static void fill(struct sh4_trace_decoder *d, const struct record *r, struct eve
     case SH4_TRACE_K_INTERRUPT: case SH4_TRACE_K_EXCEPTION:
         exception_event(d, r, e);
         break;
+    case SH4_TRACE_K_SWITCH:
+        switch_event(d, r, e);
+        break;
     case SH4_TRACE_K_RTE:
         e->kind = EVENT_RTE;
-        e->target = resumed_pc(d, r->x1);
-        e->flags |= EVENT_HAS_TARGET | EVENT_SP_EXACT;
+        e->target = resumed_pc(d, r->x1, r->sp);
+        e->flags |= EVENT_HAS_TARGET | EVENT_SP_EXACT | (d->last_kind == SH4_TRACE_K_SWITCH && r->x2 == 1 ? EVENT_DOUBTFUL : 0);
         break;
     case SH4_TRACE_K_START: case SH4_TRACE_K_STOP:
         e->kind = r->kind == SH4_TRACE_K_START ? EVENT_START : EVENT_STOP;
@@ -330,6 +355,8 @@ static void event(struct sh4_trace_decoder *d, const struct record *r, uint64_t 
     if (start) {
         d->debt16[0] = d->debt16[1] = 0; /* counting begins here: nothing ran yet */
         net[0] = net[1] = INT32_MAX;
+    } else if (d->last_kind == SH4_TRACE_K_SWITCH && r->kind == SH4_TRACE_K_RTE) {
+        net[0] = net[1] = INT32_MAX; /* both were made in one go */
     } else {
         count(d, r, net);
     }

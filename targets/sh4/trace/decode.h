@@ -10,7 +10,7 @@
 #include "targets/sh4/agent/trace_blob.h"
 #include "targets/sh4/trace/plan.h"
 
-enum { SH4_TRACE_CLOSE = 5, SH4_TRACE_RETURN_UNKNOWN = 1 };
+enum { SH4_TRACE_CLOSE = 5, SH4_TRACE_RETURN_UNKNOWN = 1, SH4_TRACE_INSIDE = 64 };
 
 /* Caller's struct: set the first part, zero the rest. */
 struct sh4_trace_decoder {
@@ -26,8 +26,8 @@ struct sh4_trace_decoder {
     int64_t debt16[2];     /* what subtracting the residue took too much, to be taken off later */
     uint32_t last;         /* number of the event whose stub ran last */
     uint32_t last_kind;    /* of the last record: enum sh4_trace_kind, or SH4_TRACE_K_END for a short one */
-    uint32_t site;         /* number of the last site event */
-    struct { uint32_t at, pc; } inside[8]; /* stub addresses that were interrupted, and what they stand for */
+    uint32_t site;         /* whose stub the program runs, if it runs one */
+    struct { uint32_t at, sp, site; } inside[SH4_TRACE_INSIDE]; /* stub addresses that were interrupted, and whose stub it was */
     unsigned ninside;
     uint32_t at;           /* where the last event left the program going, 0 not known */
     uint32_t sp_base;      /* of short records */

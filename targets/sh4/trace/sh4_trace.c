@@ -176,6 +176,8 @@ static uint64_t tck(struct sh4_target *t)
     return clocks;
 }
 
+static int look_for_tasks(struct sh4_trace *tr, struct err *err);
+
 /* Another state; anything but plain recording is kept off the agent's short path. */
 static int set_state(struct sh4_trace *tr, uint32_t state, struct err *err)
 {
@@ -220,7 +222,7 @@ int sh4_trace_empty(struct sh4_trace *tr, struct err *err)
         return ret;
     if (n && (ret = choose_residue(tr, err)) < 0)
         return ret;
-    if ((ret = save_word(tr->t, SH4_SAVE_DBR, &tr->dec.vbr, err)) < 0)
+    if ((ret = save_word(tr->t, SH4_SAVE_DBR, &tr->dec.vbr, err)) < 0 || (ret = look_for_tasks(tr, err)) < 0)
         return ret;
     tr->ring_used = n * 4;
     tr->work += work_of(tr, n);
@@ -397,6 +399,22 @@ static const char *filter_name(const struct trace_config *cfg)
     return cfg->shinobi_routine ? cfg->shinobi_routine : DEFAULT_SHINOBI;
 }
 
+static void make_note(struct sh4_trace *tr);
+
+/* What ran of a task between its beginning in a filtered handler and its first interruption is not in the profile. */
+static int look_for_tasks(struct sh4_trace *tr, struct err *err)
+{
+    uint32_t begun;
+    if (tr->cfg.irq_filter != IRQ_FILTER_AUTO)
+        return 0;
+    int ret = sh4_trace_get(tr, sh4_trace_blob.ext + 4 * SH4_TRACE_X_BEGUN, &begun, 1, err);
+    if (ret < 0 || begun == tr->begun)
+        return ret;
+    tr->begun = begun;
+    make_note(tr);
+    return 0;
+}
+
 static void make_note(struct sh4_trace *tr)
 {
     size_t unexplored = 0;
@@ -414,6 +432,9 @@ static void make_note(struct sh4_trace *tr)
         n += snprintf(tr->note + n, sizeof tr->note - (size_t)n, "; %zu bytes of code not reached by the search", unexplored);
     if (tr->evidence)
         n += snprintf(tr->note + n, sizeof tr->note - (size_t)n, "; SR.BL taken as clear at the entry");
+    if (tr->begun)
+        n += snprintf(tr->note + n, sizeof tr->note - (size_t)n, "; %u tasks begun in filtered interrupts: seen from their first interruption on",
+                      (unsigned)tr->begun);
     if (tr->cfg.irq_filter == IRQ_FILTER_SHINOBI)
         snprintf(tr->note + n, sizeof tr->note - (size_t)n, tr->plan.filtered ? "; shinobi filter enabled at %s" : "; shinobi filter NOT enabled at %s: %s",
                  filter_name(&tr->cfg), tr->plan.filter_why[0] ? tr->plan.filter_why : "no such symbol");

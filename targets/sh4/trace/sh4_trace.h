@@ -70,6 +70,7 @@ struct sh4_trace {
     uint32_t ring_used;
     size_t untraced;
     size_t told;           /* places looked through for EVENT_UNTRACED, since the list began */
+    uint32_t begun;        /* tasks begun in filtered interrupts */
     char note[TRACE_NOTE];
 };
 
