@@ -303,11 +303,21 @@ static inline void check_place(struct calltree *t, const struct event *e)
         stack_sync(t, e);
 }
 
+/* So must its stack pointer; that of a return is judged with where it goes. */
+static inline void check_place_and_sp(struct calltree *t, const struct event *e)
+{
+    const struct stack *s = t->cur;
+    if (__builtin_expect(s->depth && e->flags & EVENT_HAS_PC && frame_left(&s->frames[s->depth - 1], e), 0))
+        stack_sync(t, e);
+    else
+        check_place(t, e);
+}
+
 static void dispatch(struct calltree *t, const struct event *e)
 {
     switch (e->kind) {
     case EVENT_CALL:
-        check_place(t, e);
+        check_place_and_sp(t, e);
         stack_call(t, e);
         break;
     case EVENT_RETURN:
@@ -315,11 +325,11 @@ static void dispatch(struct calltree *t, const struct event *e)
         stack_return(t, e);
         break;
     case EVENT_JUMP:
-        check_place(t, e);
+        check_place_and_sp(t, e);
         stack_jump(t, e);
         break;
     case EVENT_INTERRUPT: case EVENT_EXCEPTION:
-        check_place(t, e);
+        check_place_and_sp(t, e);
         stack_handler(t, e);
         break;
     case EVENT_RTE:

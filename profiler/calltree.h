@@ -13,7 +13,7 @@
  *   handler whose RTE is not traced, and its victim; when a counter went back; beyond max_depth. As the mark stays
  *   for good, doubts against steps say how much of the node is meant: one step may have two doubtful ends.
  * - No event sequence is an error. What does not fit (a return nobody called, a stack pointer in another
- *   stack, lost events) is reconciled by the rules in calltree.c, counted, and marked doubtful. */
+ *   stack, lost events) is reconciled by the rules in calltree_place.c, counted, and marked doubtful. */
 #ifndef PROFILER_CALLTREE_H
 #define PROFILER_CALLTREE_H
 

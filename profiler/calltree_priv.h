@@ -1,4 +1,4 @@
-/* Inside of the call tree: nodes (calltree.c) and stacks (calltree_stack.c). */
+/* Inside of the call tree: nodes (calltree.c) and stacks (calltree_stack.h). */
 #ifndef PROFILER_CALLTREE_PRIV_H
 #define PROFILER_CALLTREE_PRIV_H
 
@@ -18,10 +18,12 @@ struct frame {
     uint64_t from;
     uint64_t c1;   /* handlers: counter 1 on entry */
     uint32_t node;
-    uint32_t sp; /* at the event that entered it */
+    uint32_t sp; /* at the event that entered it, behind its slot if known */
     uint8_t kind;
     bool has_sp;
+    bool exact;    /* sp is what a return through it, or an RTE, has to the byte */
     bool untraced; /* handler whose RTE gives no event */
+    bool pending;  /* handler: the branch at `from` had given its event already */
     bool inferred; /* TAIL: entered without an event, jumped to or called */
 };
 
@@ -31,6 +33,7 @@ struct stack {
     uint32_t overflow; /* frames that found no place above max_depth */
     uint32_t context;
     uint32_t last_sp;
+    uint32_t low, high; /* stack pointers it has shown, if has_sp */
     bool has_sp;
     bool untraced; /* may hold handlers whose RTE gives no event */
     uint64_t used; /* event number of last use, for forgetting the oldest */
@@ -90,6 +93,24 @@ static inline bool node_contains(const struct calltree_node *n, uint64_t addr)
 
 /* tree_same_function - does addr, in any alias, belong to the node's function? */
 bool tree_same_function(const struct calltree *t, uint32_t node, uint64_t addr);
+
+/* sp_after - the stack pointer behind the event's slot, as far as known. */
+static inline uint32_t sp_after(const struct event *e)
+{
+    return e->flags & EVENT_SP_EXACT ? e->sp + (uint32_t)e->amount : e->sp;
+}
+
+/* sp_exact - is that to the byte what the program goes on with? */
+static inline bool sp_exact(const struct event *e)
+{
+    return (e->flags & (EVENT_HAS_SP | EVENT_SP_EXACT)) == (EVENT_HAS_SP | EVENT_SP_EXACT);
+}
+
+/* frame_left - the event cannot be in this frame: a function has never more stack than when it was called. */
+static inline bool frame_left(const struct frame *f, const struct event *e)
+{
+    return f->exact && sp_exact(e) && f->kind != FRAME_HANDLER && (int32_t)(e->sp - f->sp) > 0;
+}
 
 /* ---- stacks: each takes the event after its counters were charged, and leaves t->node right ---- */
 

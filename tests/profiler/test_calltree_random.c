@@ -57,6 +57,8 @@ struct machine {
     int ntruth;
     uint64_t c1, c2, cycles;
     bool blind; /* the target cannot tell where half of the returns go */
+    bool exact; /* it tells what slots add to the stack pointer; tasks may then lie close to each other */
+    uint32_t stack_bytes;
     struct event *event;
     int *after; /* per event: account node on top when its deed was done, -1 if another event of it follows */
     size_t nevents;
@@ -137,11 +139,25 @@ static void emit(struct machine *m, enum event_kind kind, uint32_t pc, uint32_t 
     *e = (struct event){ .kind = (uint8_t)kind, .pc = pc, .target = target, .sp = sp, .c1 = m->c1, .c2 = m->c2,
                          .time_cycles = m->cycles };
     e->flags = EVENT_HAS_PC | EVENT_HAS_TARGET | EVENT_HAS_C1 | EVENT_HAS_C2 | EVENT_HAS_SP | EVENT_HAS_TIME;
+    e->flags |= m->exact && kind != EVENT_JUMP ? EVENT_SP_EXACT : 0;
+}
+
+/* A return whose slot adds `pops` to the stack pointer. */
+static void emit_return(struct machine *m, uint32_t pc, uint32_t target, uint32_t after, uint32_t pops)
+{
+    emit(m, EVENT_RETURN, pc, target, after - pops);
+    m->event[m->nevents - 1].amount = m->exact ? pops : 0;
 }
 
 static uint32_t body_sp(const struct activation *a)
 {
     return a->entry_sp - frame_bytes(a->function);
+}
+
+/* Is there stack for one more function? */
+static bool room(struct machine *m)
+{
+    return task(m)->depth < MAX_DEPTH && (int32_t)(body_sp(top(m)) - (task(m)->top - m->stack_bytes)) > 128;
 }
 
 static void maybe_blind(struct machine *m)
@@ -171,7 +187,7 @@ static void do_call(struct machine *m)
 {
     int f = (int)below(&m->seed, NFUNCTIONS - NHANDLERS);
     uint32_t site = call_site(m), sp = body_sp(top(m));
-    if (task(m)->depth >= MAX_DEPTH)
+    if (!room(m))
         return;
     emit(m, EVENT_CALL, site, function_low(f), sp);
     enter(m, f, BY_CALL, sp, site + 4, true);
@@ -192,8 +208,7 @@ static void do_return(struct machine *m)
     int base = base_of_chain(t);
     if (t->act[base].how != BY_CALL)
         return;
-    emit(m, EVENT_RETURN, function_low(top(m)->function) + 0x20, t->act[base].resume,
-         t->act[base].entry_sp - late_pop(m));
+    emit_return(m, function_low(top(m)->function) + 0x20, t->act[base].resume, t->act[base].entry_sp, late_pop(m));
     maybe_blind(m);
     t->depth = base;
 }
@@ -205,7 +220,7 @@ static void do_leave_root(struct machine *m)
     int f = (int)below(&m->seed, NFUNCTIONS - NHANDLERS);
     if (t->depth != 1 || t->act[0].how != BY_START || t->act[0].entry_sp + 64 > t->top)
         return;
-    emit(m, EVENT_RETURN, function_low(top(m)->function) + 0x20, function_low(f) + 0x100, t->act[0].entry_sp - 4);
+    emit_return(m, function_low(top(m)->function) + 0x20, function_low(f) + 0x100, t->act[0].entry_sp, 4);
     maybe_blind(m);
     t->depth = 0;
     enter(m, f, BY_START, t->act[0].entry_sp + 32, 0, false);
@@ -215,7 +230,7 @@ static void do_tail(struct machine *m)
 {
     struct task *t = task(m);
     int f = (int)below(&m->seed, NFUNCTIONS - NHANDLERS), base = base_of_chain(t);
-    if (t->act[base].how == BY_INTERRUPT || f == top(m)->function || t->depth >= MAX_DEPTH)
+    if (t->act[base].how == BY_INTERRUPT || f == top(m)->function || !room(m))
         return;
     emit(m, EVENT_JUMP, function_low(top(m)->function) + 0x24, function_low(f), t->act[base].entry_sp - late_pop(m));
     /* A function that is in the chain already is gone back to: its activation was over, a new one begins. */
@@ -238,7 +253,7 @@ static void do_interrupt(struct machine *m)
 {
     int h = NFUNCTIONS - 1 - (int)below(&m->seed, NHANDLERS);
     uint32_t pc = function_low(top(m)->function) + 0x200 + 2 * below(&m->seed, 64), sp = body_sp(top(m));
-    if (task(m)->depth >= MAX_DEPTH)
+    if (!room(m))
         return;
     emit(m, EVENT_INTERRUPT, pc, function_low(h), sp);
     m->event[m->nevents - 1].vector = 0x400;
@@ -250,7 +265,7 @@ static void do_rte(struct machine *m)
     struct activation *a = top(m);
     if (a->how != BY_INTERRUPT)
         return;
-    emit(m, EVENT_RTE, function_low(a->function) + 0x28, a->resume, a->entry_sp - late_pop(m));
+    emit(m, EVENT_RTE, function_low(a->function) + 0x28, a->resume, a->entry_sp - (m->exact ? 0 : late_pop(m)));
     task(m)->depth--;
 }
 
@@ -287,7 +302,7 @@ static void begin_task(struct machine *m, int k, enum event_kind how, uint32_t p
 static void do_switch(struct machine *m)
 {
     int k = (int)below(&m->seed, NTASKS);
-    if (k == m->now || task(m)->depth >= MAX_DEPTH || (m->task[k].begun && m->task[k].preempted))
+    if (k == m->now || !room(m) || (m->task[k].begun && m->task[k].preempted))
         return;
     uint32_t site = call_site(m), sp = body_sp(top(m)), pc = function_low(0) + 0x20;
     emit(m, EVENT_CALL, site, function_low(0), sp);
@@ -299,7 +314,7 @@ static void do_switch(struct machine *m)
         return;
     }
     struct task *t = &m->task[k];
-    emit(m, EVENT_RETURN, pc, t->act[t->depth - 1].resume, t->act[t->depth - 1].entry_sp - 4);
+    emit_return(m, pc, t->act[t->depth - 1].resume, t->act[t->depth - 1].entry_sp, 4);
     maybe_blind(m);
     m->now = k;
     t->depth--;
@@ -309,7 +324,7 @@ static void do_switch(struct machine *m)
 static void do_preempt(struct machine *m)
 {
     int k = (int)below(&m->seed, NTASKS);
-    if (k == m->now || task(m)->depth >= MAX_DEPTH || (m->task[k].begun && !m->task[k].preempted))
+    if (k == m->now || !room(m) || (m->task[k].begun && !m->task[k].preempted))
         return;
     do_interrupt(m);
     work(m);
@@ -325,15 +340,23 @@ static void do_preempt(struct machine *m)
     t->depth--;
 }
 
+/* A waiting task is killed; the next one on its stack is a new one. */
+static void do_kill(struct machine *m)
+{
+    int k = (int)below(&m->seed, NTASKS);
+    if (m->exact && k != m->now)
+        m->task[k].begun = false;
+}
+
 static void start(struct machine *m)
 {
     int f = (int)below(&m->seed, NFUNCTIONS - NHANDLERS);
     memset(m->task, 0, sizeof m->task);
     for (int k = 0; k < NTASKS; k++)
-        m->task[k].top = STACKS + (uint32_t)(k + 1) * STACK_BYTES;
+        m->task[k].top = STACKS + (uint32_t)(k + 1) * m->stack_bytes;
     m->now = 0;
     task(m)->begun = true;
-    uint32_t sp = task(m)->top - 0x2000;
+    uint32_t sp = task(m)->top - m->stack_bytes / 32;
     emit(m, EVENT_START, function_low(f) + 0x10, 0, sp - frame_bytes(f));
     enter(m, f, BY_START, sp, 0, true);
 }
@@ -350,7 +373,7 @@ static const struct {
     unsigned weight;
 } deeds[] = {
     { do_call, 100 }, { do_return, 95 }, { do_tail, 15 }, { do_local_jump, 5 }, { do_interrupt, 8 }, { do_rte, 40 },
-    { do_longjmp, 4 }, { do_switch, 6 }, { do_preempt, 3 }, { do_leave_root, 10 }, { do_stop_and_start, 1 },
+    { do_longjmp, 4 }, { do_switch, 6 }, { do_preempt, 3 }, { do_leave_root, 10 }, { do_kill, 1 }, { do_stop_and_start, 1 },
 };
 
 static void run(struct machine *m)
@@ -484,7 +507,7 @@ static void check_identity(const struct profile *p)
 
 static void machine_init(struct machine *m, uint64_t seed)
 {
-    *m = (struct machine){ .seed = seed };
+    *m = (struct machine){ .seed = seed, .stack_bytes = STACK_BYTES };
     m->truth = calloc(MAX_TRUTH, sizeof *m->truth);
     m->event = calloc(MAX_EVENTS, sizeof *m->event);
     m->after = calloc(MAX_EVENTS, sizeof *m->after);
@@ -528,6 +551,27 @@ static void calltree__random_programs__agree_with_their_own_account(void **state
         assert_int_equal(profile_build(t, NULL, NULL, &p, NULL), 0);
         check_identity(p);
         profile_free(p);
+        calltree_free(t);
+        machine_fini(&m);
+    }
+}
+
+/* Stacks of a few hundred bytes, one behind the other. */
+static void calltree__random_programs_on_small_stacks__agree_with_their_own_account(void **state)
+{
+    static const uint32_t sizes[] = { 512, 1024, 2048, 4096, 16384, 65536 };
+    (void)state;
+    for (uint64_t k = 1; k <= 240; k++) {
+        struct machine m;
+        struct calltree *t;
+        uint64_t seed = k * 0x9E3779B97F4A7C15u;
+        machine_init(&m, seed);
+        m.exact = true;
+        m.stack_bytes = sizes[k % ARRAY_LEN(sizes)];
+        run(&m);
+        assert_int_equal(calltree_new(&(struct calltree_config){ .resolve = resolve }, &t, NULL), 0);
+        feed(t, &m, seed);
+        compare(&m, t, seed);
         calltree_free(t);
         machine_fini(&m);
     }
@@ -587,6 +631,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(calltree__random_programs__agree_with_their_own_account),
+        cmocka_unit_test(calltree__random_programs_on_small_stacks__agree_with_their_own_account),
         cmocka_unit_test(calltree__spoiled_events__sums_still_hold),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
