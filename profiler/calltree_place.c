@@ -423,6 +423,13 @@ void stack_sync(struct calltree *t, const struct event *e)
 void stack_relocate(struct calltree *t, const struct event *e)
 {
     struct stack *s = t->cur;
+    struct place p = { .grade = NOT_THIS };
+    if (s->depth && sp_exact(e) && e->flags & EVENT_HAS_PC)
+        p = find_place(t, e->pc, s->depth, e);
+    if (p.grade == PROVED || (p.grade == WITHIN && p.s != s && !in_range(s, e->sp))) {
+        go_to(t, &p);
+        return;
+    }
     while (s->depth > 1 && frame_sp_known(stack_top(t), e) && (int32_t)(e->sp - stack_top(t)->sp) > 0)
         s->depth--;
     s->overflow = 0;

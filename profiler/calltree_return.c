@@ -69,23 +69,28 @@ static bool return_elsewhere(struct calltree *t, const struct event *e)
 static bool return_proved(struct calltree *t, const struct event *e)
 {
     struct stack *best = NULL;
-    uint32_t call = 0;
+    uint32_t call = 0, fit = 0;
     for (uint32_t k = 0; k < t->nstacks && sp_exact(e); k++) {
         struct stack *s = &t->stacks[k];
-        if (!stack_other_task(t, s) || (best && best->used > s->used))
+        if (!stack_other_task(t, s))
             continue;
         for (uint32_t i = s->depth; i-- > 1;)
             if (s->frames[i].kind == FRAME_CALL && frame_address_fits(&s->frames[i], e->target) && frame_sp_proves(&s->frames[i], e)) {
-                best = s;
-                call = i;
+                call = best && best->used > s->used ? call : i;
+                best = best && best->used > s->used ? best : s;
+                fit++;
                 break;
             }
     }
     if (!best)
         return false;
+    if (fit > 1)
+        tree_doubt(t);
     stack_switch_to(t, best);
     stack_note_sp(best, e);
     stack_close_to(t, call);
+    if (fit > 1)
+        tree_doubt(t);
     return true;
 }
 

@@ -191,6 +191,53 @@ static void agent__returns_of_every_kind__targets_are_exact(void **state)
     exact(returning, 256, &drains);
 }
 
+static bool same_event(const struct event *e, const struct seen *s)
+{
+    return e->kind == s->kind && e->pc == s->pc && e->sp == s->sp && e->flags & EVENT_HAS_TARGET && e->target == s->target;
+}
+
+/* Live: a small ring is read now and then, what finds no room is lost on both sides. */
+static void agent__ring_overflows_under_live_policy__returns_that_arrive_are_exact(void **state)
+{
+    static struct rig a, b;
+    static struct asm_prog pa, pb;
+    static struct seen ref[MAX_SEEN];
+    static struct event ev[MAX_SEEN];
+    size_t used, at = 0;
+    (void)state;
+    rig_open(&b, &pb, returning, 0x23, 0x13);
+    rig_arm(&b, &(struct sh4_trace_request){ .ring_limit = 512, .state = SH4_TRACE_LIVE });
+    uint32_t end = asm_label(&pb, "m_end");
+    for (int i = 0; i < 4000000 && b.cpu.pc != end; i++) {
+        sh4_cpu_step(&b.cpu);
+        if (i % 20000 > 10000 && (b.cpu.pc & 0x1FFFFFFF) < RIG_TEXT + 4096) {
+            rig_take(&b);
+            i += 20000 - i % 20000;
+        }
+    }
+    assert_int_equal(b.cpu.pc, end);
+    rig_take(&b);
+    rig_open(&a, &pa, returning, 0x23, 0x13);
+    a.sites = b.sites;
+    a.armed = true;
+    size_t n = reference(&a, "m_end", ref);
+    a.armed = false;
+    struct sh4_trace_decoder d = { .plan = &b.plan, .code = { 0x23, 0x13 } };
+    d.target = calloc(b.plan.nids, sizeof *d.target);
+    size_t got = sh4_trace_decode(&d, b.words, b.nwords, 0, ev, MAX_SEEN, &used);
+    print_message("  %zu of %zu events, %u lost, %zu drains\n", got, n, b.lost, b.drains);
+    assert_true(b.lost > 100 && b.drains > 3);
+    for (size_t i = 0; i < got; i++, at++) {
+        while (at < n && !same_event(&ev[i], &ref[at]))
+            at++;
+        if (at == n)
+            fail_msg("event %zu: kind %u pc %08x target %08x never happened", i, ev[i].kind, (unsigned)ev[i].pc, (unsigned)ev[i].target);
+    }
+    free(d.target);
+    rig_close(&a);
+    rig_close(&b);
+}
+
 static void agent__host_lost_while_the_ring_is_full__program_goes_on_and_losses_count(void **state)
 {
     (void)state;
@@ -221,6 +268,7 @@ int main(void)
         cmocka_unit_test(agent__ring_full__waits_for_the_host_and_loses_nothing),
         cmocka_unit_test(agent__deltas_and_stacks_beyond_the_short_record__are_exact),
         cmocka_unit_test(agent__returns_of_every_kind__targets_are_exact),
+        cmocka_unit_test(agent__ring_overflows_under_live_policy__returns_that_arrive_are_exact),
         cmocka_unit_test(agent__host_lost_while_the_ring_is_full__program_goes_on_and_losses_count),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
