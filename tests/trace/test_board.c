@@ -313,6 +313,58 @@ static void session__lost__next_one_finds_and_undoes_its_patches(void **state)
     board_close(&b);
 }
 
+/* Of a program whose calls return in their order: every return goes behind its call. */
+static void assert_returns_go_back(const struct board *b)
+{
+    uint64_t behind[64];
+    size_t depth = 0;
+    for (size_t i = 0; i < b->nev; i++) {
+        const struct event *e = &b->ev[i];
+        if (e->kind == EVENT_CALL) {
+            assert_true(depth < ARRAY_LEN(behind));
+            behind[depth++] = e->pc + 4;
+        } else if (e->kind == EVENT_RETURN) {
+            assert_true(depth > 0 && e->flags & EVENT_HAS_TARGET);
+            assert_int_equal(e->target, behind[--depth]);
+        }
+    }
+    assert_int_equal(depth, 0);
+}
+
+/* The host makes the events of what a debugger steps over, or runs on from: agent and host go on agreeing on where returns go. */
+static void debugger__stops_at_calls_and_returns_and_steps__returns_stay_exact(void **state)
+{
+    (void)state;
+    static struct board b;
+    static struct asm_prog prog;
+    struct target_stop stop = { .reason = STOP_NONE };
+    struct resume step = { .kind = RESUME_STEP };
+    struct err err = { .code = ERR_OK };
+    board_open(&b, &prog, "", nested);
+    board_arm(&b, &(struct trace_config){ .counter = { 0x23, 0x13 } });
+    const uint32_t at[] = { asm_label(&prog, "f") + 4, asm_label(&prog, "g") + 4, asm_label(&prog, "f_out") + 4, asm_label(&prog, "fact") + 8 };
+    for (size_t k = 0; k < ARRAY_LEN(at); k++) {
+        for (int i = 0; i < 12; i++) {
+            assert_int_equal(b.t->ops->insert_bp(b.t, BP_SOFT, at[k], 2, &err), 0);
+            board_resume(&b);
+            while (b.t->ops->poll(b.t, 1000000, &stop, &err) == 0)
+                ;
+            assert_int_equal(stop.pc, at[k]);
+            assert_int_equal(b.t->ops->remove_bp(b.t, BP_SOFT, at[k], 2, &err), 0);
+            for (int n = 0; n < 2 * i; n++) {
+                assert_int_equal(b.t->ops->resume(b.t, &step, &err), 0);
+                while (b.t->ops->poll(b.t, 1000000, &stop, &err) == 0)
+                    ;
+            }
+        }
+    }
+    board_run(&b, "m_end", 2000000000);
+    board_disarm(&b);
+    assert_int_equal(board_count(&b, EVENT_CALL), 200 * 8);
+    assert_returns_go_back(&b);
+    board_close(&b);
+}
+
 static void breakpoint__on_a_traced_call__stops_and_no_event_is_missed(void **state)
 {
     (void)state;
@@ -588,6 +640,7 @@ int main(void)
         cmocka_unit_test(resident__documented_features_only__every_event_arrives),
         cmocka_unit_test(halts__many_while_events_come_fast__none_hurts_the_program),
         cmocka_unit_test(step__over_a_traced_call__lands_on_its_target),
+        cmocka_unit_test(debugger__stops_at_calls_and_returns_and_steps__returns_stay_exact),
         cmocka_unit_test(program__of_400_kb__is_traced_without_an_option),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
