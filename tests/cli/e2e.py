@@ -1137,7 +1137,8 @@ class Interrupts(Folder):
     def test_storm_eats_the_profile_without_the_filter_and_not_with_it(self):
         without = hits(self.profile(1 | 2, "--for", "10ms"))
         filtered = hits(self.profile(1 | 2, "--for", "40ms", "--irq-filter", "auto"))
-        self.assertLess(without.get("Fibonacci", 0), 18, without) # of 177 a round: a tick comes every few instructions
+        # A traced tick takes about as long as they are apart: between most of them the program does not get to its next call.
+        self.assertLess(without.get("Fibonacci", 0), without["Tick"] / 5, without)
         self.assertGreater(without["Tick"], 50)
         self.assertGreater(filtered["Fibonacci"], 177)
         self.assertNotIn("Tick", filtered)
