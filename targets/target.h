@@ -12,6 +12,7 @@
 #include "probe/base/err.h"
 #include "targets/event.h"
 #include "targets/image.h"
+#include "targets/insn.h"
 
 struct target;
 
@@ -243,6 +244,9 @@ struct target_ops {
     /* What the code of an exception means ("address error on read"); NULL for one that programs take on purpose, or that is not known. The member
      * may be NULL: nothing is known of codes. */
     const char *(*exception_text)(uint16_t code);
+    /* The instruction at pc, of whose bytes avail are in code. Returns how many it takes, 0 if those are too few; what is no instruction is one of flow
+     * INSN_NONE. Pure. NULL: this part's code cannot be shown. */
+    size_t (*insn)(const uint8_t *code, size_t avail, uint64_t pc, bool big_endian, struct insn *out);
     /* Both on a running target too, as read_mem. */
     int (*counters_arm)(struct target *t, const uint16_t code[2], struct err *err);
     int (*counters_read)(struct target *t, struct counter_values *out, struct err *err);

@@ -113,6 +113,14 @@ const char *part_exception(const char *name, uint16_t code)
     return p && p->ops()->exception_text ? p->ops()->exception_text(code) : NULL;
 }
 
+const struct part *part_of_machine(unsigned machine)
+{
+    for (const struct part *p = parts(); p->name; p++)
+        if (p->elf_machine == machine)
+            return p;
+    return NULL;
+}
+
 const struct counter_event *part_counter(const struct part *part, uint16_t code)
 {
     for (const struct counter_event *e = part->ops()->events; e && e->name; e++)

@@ -48,6 +48,9 @@ int part_prepare_symbols(struct symbols *s, const char *name, struct err *err);
 /* part_exception - what an exception's code means on the named part; NULL as target_ops.exception_text, or for an unknown part. */
 const char *part_exception(const char *name, uint16_t code);
 
+/* part_of_machine - a part with an ELF's e_machine, any of them; NULL if there is none. */
+const struct part *part_of_machine(unsigned machine);
+
 /* part_event - an event by name or number ("icache-miss", "0x08"); "none" or "0" is 0
  * option   for messages: "c1"
  * Returns 0; -ERR_USAGE with the nearest names. */

@@ -41,4 +41,7 @@ int s12z_open(struct probe *p, const struct s12z_options *opt, struct target **o
  * take a target are for open ones. */
 const struct target_ops *s12z_target_ops(void);
 
+/* s12z_insn_text - as target_ops.insn. */
+size_t s12z_insn_text(const uint8_t *code, size_t avail, uint64_t pc, bool big_endian, struct insn *out);
+
 #endif

@@ -361,7 +361,7 @@ static const struct target_ops table = {
     .flash_done = s12z_flash_done, .sample_pc = s12z_sample_pc, .sample_held_ns = s12z_sample_held_ns, .remark = op_remark, .insert_bp = s12z_insert_bp,
     .remove_bp = s12z_remove_bp, .memory_map = op_memory_map, .monitor = s12z_monitor, .now_ns = op_now, .set_image = op_set_image,
     .close = op_close,
-    .events = s12z_counter_events, .default_events = { S12Z_COUNT_BUS_CYCLES, S12Z_COUNT_BRANCHES }, .trace = &s12z_trace_ops,
+    .events = s12z_counter_events, .default_events = { S12Z_COUNT_BUS_CYCLES, S12Z_COUNT_BRANCHES }, .trace = &s12z_trace_ops, .insn = s12z_insn_text,
 };
 
 const struct target_ops *s12z_target_ops(void) { return &table; }

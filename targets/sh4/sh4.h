@@ -34,4 +34,7 @@ int sh4_open(struct probe *p, const struct sh4_options *opt, struct target **out
  * `probeprof events` and for symbols. Static lifetime; its functions that take a target are for open ones. */
 const struct target_ops *sh4_target_ops(void);
 
+/* sh4_insn - as target_ops.insn: double precision and 64-bit moves only where nothing else is possible, since FPSCR is not known. */
+size_t sh4_insn(const uint8_t *code, size_t avail, uint64_t pc, bool big_endian, struct insn *out);
+
 #endif

@@ -1017,7 +1017,7 @@ static const struct target_ops table = {
     .read_reg = sh4_read_reg, .write_reg = sh4_write_reg, .read_mem = sh4_read_mem, .write_mem = sh4_write_mem, .same_mem = sh4_same_mem,
     .sample_pc = sh4_sample_pc,
     .insert_bp = sh4_insert_bp, .remove_bp = sh4_remove_bp, .memory_map = op_memory_map,
-    .monitor = sh4_monitor, .events = sh4_events, .default_events = { 0x23, 0x08 }, .exception_text = sh4_exception_text,
+    .monitor = sh4_monitor, .events = sh4_events, .default_events = { 0x23, 0x08 }, .exception_text = sh4_exception_text, .insn = sh4_insn,
     .counters_arm = sh4_counters_arm, .counters_read = sh4_counters_read, .semihosting = op_semihosting,
     .syscall_return = op_syscall_return, .trace = NULL, .now_ns = op_now, .set_image = sh4_set_image,
     .wire = op_wire, .close = op_close,

@@ -13,14 +13,14 @@ import sys
 
 # Longest prefix decides. Each area lists what it may include, by prefix.
 COMMON = ["probe/base/"]
-INTERFACE = COMMON + ["targets/target.h", "targets/event.h", "targets/image.h", "targets/coverage.h"]
+INTERFACE = COMMON + ["targets/target.h", "targets/event.h", "targets/image.h", "targets/coverage.h", "targets/insn.h"]
 AREAS = {
     "probe/": ["probe/"],
-    "targets/": ["probe/", "targets/target.h", "targets/event.h", "targets/image.h", "targets/coverage.h"],
-    "targets/sh4/": ["probe/", "targets/target.h", "targets/event.h", "targets/image.h", "targets/coverage.h", "targets/sh4/"],
+    "targets/": ["probe/", "targets/target.h", "targets/event.h", "targets/image.h", "targets/coverage.h", "targets/insn.h"],
+    "targets/sh4/": ["probe/", "targets/target.h", "targets/event.h", "targets/image.h", "targets/coverage.h", "targets/insn.h", "targets/sh4/"],
     "targets/sh4/model/": ["probe/base/", "probe/sim.h", "probe/sim_serial.h", "probe/jtag.h", "targets/sh4/model/",
                            "targets/sh4/isa", "targets/sh4/regs.h"],
-    "targets/s12z/": ["probe/", "targets/target.h", "targets/event.h", "targets/image.h", "targets/coverage.h", "targets/s12z/"],
+    "targets/s12z/": ["probe/", "targets/target.h", "targets/event.h", "targets/image.h", "targets/coverage.h", "targets/insn.h", "targets/s12z/"],
     # of the driver's side the model may share the instruction set only: line codec and encoder are to disagree
     "targets/s12z/model/": ["probe/base/", "probe/sim.h", "probe/sim_serial.h", "probe/bdc", "probe/pdo.h", "targets/s12z/model/", "targets/s12z/isa"],
     "gdbstub/": INTERFACE + ["gdbstub/"],

@@ -329,7 +329,7 @@ static const struct target_ops table = {
     .attach = attach, .detach = detach, .state = state, .halt = rsp_halt, .resume = rsp_resume, .poll = rsp_poll, .reset = reset,
     .why_halted = why_halted,
     .read_reg = rsp_read_reg, .write_reg = rsp_write_reg, .read_mem = rsp_read_mem, .write_mem = rsp_write_mem, .sample_pc = rsp_sample_pc,
-    .insert_bp = rsp_insert_bp, .remove_bp = rsp_remove_bp, .monitor = rsp_monitor, .events = sh4_events, .default_events = { 0x23, 0x08 }, .exception_text = sh4_exception_text,
+    .insert_bp = rsp_insert_bp, .remove_bp = rsp_remove_bp, .monitor = rsp_monitor, .events = sh4_events, .default_events = { 0x23, 0x08 }, .exception_text = sh4_exception_text, .insn = sh4_insn,
     .counters_arm = rsp_counters_arm, .counters_read = rsp_counters_read, .now_ns = now, .close = close_target,
 };
 

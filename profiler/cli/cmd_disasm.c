@@ -1,0 +1,252 @@
+/* `probeprof disasm`: the code of an ELF as instructions, for both CPUs. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "probe/base/bytes.h"
+#include "probe/base/util.h"
+#include "profiler/cli/command.h"
+#include "profiler/cli/parts.h"
+#include "profiler/cli/view.h"
+#include "profiler/json_writer.h"
+#include "profiler/symbols.h"
+
+enum { DISASM_JSON, DISASM_HELP };
+static const struct opt disasm_opts[] = {
+    { "json", 0, NULL, "print one JSON document", DISASM_JSON },
+    { "help", 'h', NULL, "this text", DISASM_HELP },
+    { NULL, 0, NULL, NULL, 0 },
+};
+
+struct disasm {
+    bool json;
+    const char *name[2]; /* ELF, WHERE */
+    struct symbols *syms;
+    const struct part *part;
+    uint64_t low, high; /* [low, high); both 0: all code */
+    FILE *out;
+    struct json_writer writer;
+    uint64_t shown;
+};
+
+static int take(void *ctx, int id, const char *value, struct err *err)
+{
+    struct disasm *d = ctx;
+    (void)value;
+    (void)err;
+    d->json |= id == DISASM_JSON;
+    return 0;
+}
+
+/* ---- where ---- */
+
+/* A place alone means the function it begins, or the rest of the one it is in; without a symbol some instructions. */
+static void whole_function(struct disasm *d)
+{
+    enum { SOME_BYTES = 32 };
+    long f = symbols_find(d->syms, d->low);
+    d->high = f >= 0 ? symbols_function(d->syms, (size_t)f)->high : d->low + SOME_BYTES;
+}
+
+/* "LOW:HIGH", where neither is a file's name. */
+static int parse_range(struct disasm *d, const char *where, struct err *err)
+{
+    char low[256];
+    const char *colon = strrchr(where, ':');
+    snprintf(low, sizeof low, "%.*s", (int)(colon - where), where);
+    int ret = symbols_parse(d->syms, low, &d->low, err);
+    if (ret >= 0)
+        ret = symbols_parse(d->syms, colon + 1, &d->high, err);
+    if (ret >= 0 && d->high <= d->low)
+        ret = err_set(err, ERR_USAGE, "give the lower address first", "%s: nothing lies between these", where);
+    return MIN(ret, 0);
+}
+
+static int parse_where(struct disasm *d, const char *where, struct err *err)
+{
+    struct err first = { .code = ERR_OK };
+    if (symbols_parse(d->syms, where, &d->low, &first) >= 0) {
+        whole_function(d);
+        return 0;
+    }
+    if (strrchr(where, ':') && parse_range(d, where, NULL) == 0)
+        return 0;
+    return err_set(err, first.code, first.hint, "%s", first.what);
+}
+
+/* ---- one line ---- */
+
+static void bytes_text(const uint8_t *code, size_t n, char *buf, size_t cap)
+{
+    buf[0] = '\0';
+    for (size_t i = 0; i < n && 2 * i + 2 < cap; i++)
+        snprintf(buf + 2 * i, cap - 2 * i, "%02x", code[i]);
+}
+
+static bool literal(const struct image_section *s, const struct insn *i, bool big, uint64_t *value)
+{
+    uint64_t off = i->data - s->addr;
+    if (!i->has_data || !i->data_bytes || i->data < s->addr || off + i->data_bytes > s->size)
+        return false;
+    *value = i->data_bytes == 2 ? get16(s->data + off, big) : get32(s->data + off, big);
+    return true;
+}
+
+/* Behind the instruction: where it leads, or what it reads. */
+static void remark(const struct disasm *d, const struct image_section *s, const struct insn *i, char *buf, size_t cap)
+{
+    char where[160];
+    uint64_t value;
+    buf[0] = '\0';
+    if (i->has_target)
+        snprintf(buf, cap, "%s", symbols_describe(d->syms, i->target, where, sizeof where));
+    else if (literal(s, i, symbols_image(d->syms)->big_endian, &value))
+        snprintf(buf, cap, "0x%0*" PRIx64 "%s%s", (int)(2 * i->data_bytes), value, symbols_find(d->syms, value) >= 0 ? " " : "",
+                 symbols_find(d->syms, value) >= 0 ? symbols_describe(d->syms, value, where, sizeof where) : "");
+    else if (i->has_data)
+        snprintf(buf, cap, "0x%08" PRIx64, i->data);
+}
+
+static void line_text(struct disasm *d, uint64_t pc, const char *bytes, const struct insn *i, const char *rem)
+{
+    char text[128];
+    const char *tab = strchr(i->text, '\t');
+    long f = symbols_find(d->syms, pc);
+    if (f >= 0 && symbols_function(d->syms, (size_t)f)->low == pc)
+        fprintf(d->out, "%s%08" PRIx64 " <%s>:\n", d->shown ? "\n" : "", pc, symbols_function(d->syms, (size_t)f)->name);
+    if (tab && tab[1])
+        snprintf(text, sizeof text, "%-7.*s %s", (int)(tab - i->text), i->text, tab + 1);
+    else
+        snprintf(text, sizeof text, "%.*s", (int)strcspn(i->text, "\t"), i->text);
+    fprintf(d->out, *rem ? "%08" PRIx64 "  %-10s  %-28s ! %s\n" : "%08" PRIx64 "  %-10s  %s\n", pc, bytes, text, rem);
+}
+
+static void line_json(struct disasm *d, uint64_t pc, const char *bytes, const struct insn *i, const char *rem)
+{
+    static const char *const flows[] = { "next", "branch", "jump", "call", "jump-indirect", "call-indirect", "return", "handler-return", "trap", "none" };
+    struct json_writer *j = &d->writer;
+    char where[160];
+    json_write_object(j, true);
+    json_write_key(j, "address");
+    json_write_uint(j, pc);
+    json_write_key(j, "symbol");
+    json_write_string(j, symbols_find(d->syms, pc) >= 0 ? symbols_describe(d->syms, pc, where, sizeof where) : NULL);
+    json_write_key(j, "bytes");
+    json_write_string(j, bytes);
+    json_write_key(j, "text");
+    json_write_string(j, i->text);
+    json_write_key(j, "flow");
+    json_write_string(j, flows[i->flow]);
+    json_write_key(j, "target");
+    if (i->has_target)
+        json_write_uint(j, i->target);
+    else
+        json_write_null(j);
+    json_write_key(j, "remark");
+    json_write_string(j, *rem ? rem : NULL);
+    json_write_end(j);
+}
+
+/* ---- all of them ---- */
+
+/* What instructions of the section read from it: a byte for each of its bytes, how many bytes the literal that begins there has. NULL: out of memory. */
+static uint8_t *find_literals(const struct disasm *d, const struct image_section *s)
+{
+    const struct target_ops *ops = d->part->ops();
+    uint8_t *found = calloc(s->size + 1, 1);
+    struct insn i;
+    for (uint64_t off = 0, n; found && off < s->size && (n = ops->insn(s->data + off, s->size - off, s->addr + off, symbols_image(d->syms)->big_endian, &i)) > 0; off += n)
+        if (!found[off] && i.has_data && i.data_bytes && i.data - s->addr + i.data_bytes <= s->size && i.data > s->addr + off)
+            found[i.data - s->addr] = (uint8_t)i.data_bytes;
+    return found;
+}
+
+static size_t literal_insn(const struct disasm *d, const uint8_t *code, unsigned bytes, struct insn *out)
+{
+    bool big = symbols_image(d->syms)->big_endian;
+    *out = (struct insn){ .bytes = bytes, .flow = INSN_NONE };
+    if (bytes == 2)
+        snprintf(out->text, sizeof out->text, ".word\t0x%04x", get16(code, big));
+    else
+        snprintf(out->text, sizeof out->text, ".long\t0x%08" PRIx32, get32(code, big));
+    return bytes;
+}
+
+static void section(struct disasm *d, const struct image_section *s, uint64_t low, uint64_t high)
+{
+    const struct target_ops *ops = d->part->ops();
+    uint64_t from = MAX(low, s->addr), to = MIN(high, s->addr + s->size);
+    uint8_t *literals = from < to ? find_literals(d, s) : NULL;
+    for (uint64_t pc = from, n; pc < to; pc += n) {
+        char bytes[40], rem[256];
+        struct insn i;
+        const uint8_t *code = s->data + (pc - s->addr);
+        unsigned data = literals ? literals[pc - s->addr] : 0;
+        n = data ? literal_insn(d, code, data, &i)
+                 : ops->insn(code, (size_t)(s->addr + s->size - pc), pc, symbols_image(d->syms)->big_endian, &i);
+        if (!n) { /* cut off by the section's end */
+            n = s->addr + s->size - pc;
+            i = (struct insn){ .text = "(cut off)", .bytes = (unsigned)n, .flow = INSN_NONE };
+        }
+        bytes_text(s->data + (pc - s->addr), (size_t)n, bytes, sizeof bytes);
+        remark(d, s, &i, rem, sizeof rem);
+        if (d->json)
+            line_json(d, pc, bytes, &i, rem);
+        else
+            line_text(d, pc, bytes, &i, rem);
+        d->shown++;
+    }
+    free(literals);
+}
+
+static int show(struct disasm *d, struct err *err)
+{
+    const struct image *im = symbols_image(d->syms);
+    struct text_sink sink = file_sink(d->out);
+    d->writer = (struct json_writer){ .out = &sink };
+    if (d->json) {
+        json_write_object(&d->writer, false);
+        json_write_key(&d->writer, "schema");
+        json_write_string(&d->writer, "probeprof.disasm/1");
+        json_write_key(&d->writer, "instructions");
+        json_write_array(&d->writer, false);
+    }
+    for (size_t i = 0; i < im->nsections; i++)
+        if (im->sections[i].code && im->sections[i].data)
+            section(d, &im->sections[i], d->low, d->high ? d->high : UINT64_MAX);
+    if (d->json) {
+        json_write_end(&d->writer);
+        json_write_end(&d->writer);
+        fputc('\n', d->out);
+    }
+    return d->shown ? 0 : err_set(err, ERR_NOT_FOUND, "give an address inside of a code section", "%s: no code there", d->name[1] ? d->name[1] : d->name[0]);
+}
+
+static int run(struct cli *cli, int argc, char **argv, struct err *err)
+{
+    struct disasm d = { .out = cli->out };
+    int ret = opts_parse(disasm_opts, argc, argv, take, &d, d.name, 2, err);
+    if (ret < 0)
+        return ret;
+    if (ret == 0)
+        return err_set(err, ERR_USAGE, "probeprof disasm game.elf main", "disasm needs an ELF");
+    ret = symbols_open(d.name[0], &d.syms, err);
+    if (ret == 0) {
+        d.part = part_of_machine(symbols_machine(d.syms));
+        ret = d.part && d.part->ops()->insn ? part_prepare_symbols(d.syms, d.part->name, err)
+                                            : err_set(err, ERR_UNSUPPORTED, "SH and S12Z programs can be shown", "%s is of another machine", d.name[0]);
+    }
+    if (ret == 0 && d.name[1])
+        ret = parse_where(&d, d.name[1], err);
+    if (ret == 0)
+        ret = show(&d, err);
+    symbols_close(d.syms);
+    return ret;
+}
+
+const struct command command_disasm = {
+    "disasm", "disasm ELF [WHERE] [--json]", "show the code of a program as instructions", disasm_opts,
+    "WHERE is a function, an address (0x..., symbol+off, file.c:line) from which its\n"
+    "function is shown, or LOW:HIGH; without it all code is.\n"
+    "Example:\n  probeprof disasm game.elf main\n  probeprof disasm game.elf 0x0c010000:0x0c010040\n", run,
+};
