@@ -76,17 +76,24 @@ static void finish(struct build *b, bool big, struct sh4_stub *out)
     out->len = b->n * 2 + b->nliterals * 4;
 }
 
+/* What stands in a slot, or alone: while our vectors are installed the program's VBR is in DBR. */
+static void put_insn(struct build *b, uint16_t op)
+{
+    uint16_t twin = sh4_stub_vbr_twin(op);
+    put(b, twin ? twin : op);
+}
+
 static int relative(const struct sh4_site *s, struct build *b, struct err *err)
 {
     if (s->has_target) {
         if (s->slot != OP_NOP)
-            put(b, s->slot);
+            put_insn(b, s->slot);
         far_jump(b, s->target);
         return 0;
     }
     if (s->reg == 15 || sh4_reg_use(s->slot).writes >> s->reg & 1)
         return err_set(err, ERR_UNSUPPORTED, "", "the delay slot at 0x%08x changes the branch's register", s->addr + 2);
-    put(b, s->slot);
+    put_insn(b, s->slot);
     far_jump_rel(b, s->reg, s->addr + 4);
     return 0;
 }
@@ -101,11 +108,11 @@ int sh4_stub_site(const struct sh4_site *s, bool big, struct sh4_stub *out, stru
     switch (s->kind) {
     case SH4_SITE_JSR: case SH4_SITE_JMP:
         put(&b, (uint16_t)(OP_JMP | s->reg << 8));
-        put(&b, s->slot);
+        put_insn(&b, s->slot);
         break;
     case SH4_SITE_RTS:
         put(&b, OP_RTS);
-        put(&b, s->slot);
+        put_insn(&b, s->slot);
         break;
     case SH4_SITE_BSR: case SH4_SITE_BRA: case SH4_SITE_BSRF: case SH4_SITE_BRAF:
         ret = relative(s, &b, err);
@@ -179,7 +186,7 @@ static void conditional(struct build *b, const struct sh4_flow *f, uint16_t op, 
     /* disp counts halfwords from the branch + 4 */
     put(b, (uint16_t)((op & 0xFF00) | (taken - (b->n + 2))));
     if (f->slot)
-        put(b, slot);
+        put_insn(b, slot);
     far_jump(b, pc + (f->slot ? 4 : 2));
     far_jump(b, f->target);
 }
@@ -233,7 +240,7 @@ static int point_branch(const struct sh4_sites *s, const struct sh4_flow *f, uin
         conditional(b, f, op, slot, pc);
         return 0;
     }
-    put(b, slot);
+    put_insn(b, slot);
     if (f->kind == SH4_FLOW_BRA) {
         far_jump(b, f->target);
         return 0;
@@ -267,7 +274,7 @@ int sh4_stub_point(const struct sh4_sites *s, uint32_t addr, bool big, struct sh
         if (pc_relative(s, op, addr, at, big, &b) < 0)
             return err_set(err, ERR_USAGE, "use the next instruction", "0x%08x loads R15 from outside the image", addr);
     } else {
-        put(&b, sh4_stub_vbr_twin(op) ? sh4_stub_vbr_twin(op) : op);
+        put_insn(&b, op);
         far_jump(&b, addr + 2);
     }
     if (ret < 0)
