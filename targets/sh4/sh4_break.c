@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "probe/base/bytes.h"
 #include "probe/base/util.h"
 #include "targets/sh4/isa.h"
 #include "targets/sh4/regs.h"
@@ -63,6 +64,16 @@ int sh4_patches_remove_all(struct sh4_target *t, struct err *err)
     return first;
 }
 
+/* The program's own instruction where now is in memory: perhaps a patch of the trace. */
+static uint16_t own_insn(struct sh4_target *t, uint32_t addr, uint32_t now)
+{
+    uint8_t b[2];
+    put16(b, (uint16_t)now, t->base.big_endian);
+    if (t->trace_hide)
+        t->trace_hide(t, addr, b, sizeof b);
+    return get16(b, t->base.big_endian);
+}
+
 /* The instruction at addr, and whether the one before it is a delayed branch: then a TRAPA at addr would raise
  * slot-illegal-instruction. */
 static int look_at(struct sh4_target *t, uint32_t addr, uint16_t *insn, bool *in_slot, struct err *err)
@@ -74,11 +85,11 @@ static int look_at(struct sh4_target *t, uint32_t addr, uint16_t *insn, bool *in
         ret = MIN(sh4_agent_peek(t, addr, 2, &v[1], err), 0);
     else if (ret > 0) {
         struct sh4_patch *p = sh4_patch_at(t, addr - 2);
-        *in_slot = sh4_flow(p && p->in_memory ? p->orig : (uint16_t)v[0], addr - 2).slot;
+        *in_slot = sh4_flow(p && p->in_memory ? p->orig : own_insn(t, addr - 2, v[0]), addr - 2).slot;
     }
     if (ret < 0)
         return ret;
-    *insn = (uint16_t)v[1];
+    *insn = own_insn(t, addr, v[1]);
     return 0;
 }
 

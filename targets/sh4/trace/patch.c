@@ -52,12 +52,15 @@ int sh4_trace_patch_all(struct sh4_trace *tr, bool in_memory, struct err *err)
         return err_set(err, ERR_NOMEM, "", "patches");
     for (size_t i = 0; i < n; i++) {
         struct sh4_trace_patch *p = &tr->plan.patch[i];
-        if (tr->mark[i].in_memory == in_memory || tr->mark[i].dead || (in_memory && user_break_at(t, p->addr)))
+        bool user = user_break_at(t, p->addr); /* its TRAPA stays, and knows what was there */
+        if (tr->mark[i].in_memory == in_memory || tr->mark[i].dead || (in_memory && user))
+            continue;
+        tr->mark[i].in_memory = in_memory;
+        if (user)
             continue;
         req[k++] = (struct sh4_request){ .routine = a->op_poke - (uint32_t)a->ref_call,
                                          .arg = { p->addr, a->st2 - (uint32_t)a->ref_poke,
                                                   in_memory ? (uint32_t)SH4_TRACE_TRAP : p->orig } };
-        tr->mark[i].in_memory = in_memory;
     }
     int ret = k ? sh4_agent_run(t, req, k, err) : 0;
     free(req);
