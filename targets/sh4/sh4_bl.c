@@ -148,6 +148,11 @@ int sh4_reset_while_traced(struct sh4_target *t, struct err *err)
     int ret = expevt_now(t, err);
     if (ret < 0 || !as_after_reset((uint32_t)ret))
         return MIN(ret, 0);
+    /* An exception with BL=1 resets like the manual reset (SH7750 manual, section 5.6.1): the trace's own traps would, too. */
+    if (is_reset((uint32_t)ret))
+        return err_set(err, ERR_NO_TARGET, "see whether the program runs through untraced; \"monitor profile explain\" says which places were left alone, and why",
+                       "the trace agent is gone, the CPU was reset (EXPEVT %03x): it looks like an exception or a trap of the trace with SR.BL=1",
+                       (unsigned)ret);
     return err_set(err, ERR_NO_TARGET, "look at its reset button, watchdog and supply",
                    "the trace agent is gone, the CPU was reset (EXPEVT %03x)", (unsigned)ret);
 }

@@ -189,6 +189,7 @@ struct sh4_target {
     bool fp_dirty;
     /* where to resume. With sr.BL=1 SPC, SSR and SGR below are the program's own. */
     uint32_t pc, sr, r15;
+    uint32_t sr_meant;     /* not 0: what the program loaded into SR, with BL=1, while the trace keeps BL clear (trace/meant.c) */
     uint32_t spc, ssr, sgr;
     bool own_spc;          /* spc, ssr, sgr are known to be the program's and must survive a resume with BL=1 */
     uint32_t prog_vbr, prog_dbr;
@@ -286,6 +287,10 @@ int sh4_trace_recall(struct sh4_target *t, struct err *err);
 /* sh4_trace_adopt - halted in the trace agent of a session that was lost (SH4_ENTRY_TRACE): makes the state the
  * program's own. */
 int sh4_trace_adopt(struct sh4_target *t, struct err *err);
+
+/* SR as the program means it: what is shown of it, and a new value for it. (trace/meant.c) */
+uint32_t sh4_sr_shown(const struct sh4_target *t);
+void sh4_sr_load(struct sh4_target *t, uint32_t value);
 
 static inline struct sh4_target *sh4_of(struct target *t) { return (struct sh4_target *)t; }
 

@@ -272,7 +272,7 @@ int sh4_read_reg(struct target *target, unsigned n, uint8_t *buf, struct err *er
             return ret;
         p = fpu(t, n);
     }
-    put32(buf, *p, target->big_endian);
+    put32(buf, n == REG_SR ? sh4_sr_shown(t) : *p, target->big_endian);
     return 0;
 }
 
@@ -332,7 +332,10 @@ int sh4_write_reg(struct target *target, unsigned n, const uint8_t *buf, struct 
         t->trap_lost = true; /* goes to the target with what else must be put back */
     if (n == REG_PC && *p != value)
         t->caught = false;
-    *p = value;
+    if (n == REG_SR)
+        sh4_sr_load(t, value);
+    else
+        *p = value;
     return 0;
 }
 

@@ -235,6 +235,7 @@ static int take_over(struct sh4_target *t, struct err *err)
     t->state = TARGET_HALTED;
     t->pc = t->save[SH4_SAVE_SPC];
     t->sr = t->save[SH4_SAVE_SSR];
+    t->sr_meant = 0;
     t->r15 = t->sgr = t->save[SH4_SAVE_R15];
     t->spc = t->pc;
     t->ssr = t->sr;

@@ -13,7 +13,7 @@
 
 static const char nested[] =
     "main: mov #0,r8\n mov.l l_n,r9\n"
-    "m_loop: mov.l l_f,r1\n jsr @r1\n mov r9,r4\n add r0,r8\n"
+    "m_loop: mov.l l_f,r1\n m_jsr: jsr @r1\n mov r9,r4\n add r0,r8\n"
     "mov #5,r4\n bsr fact\n nop\n add r0,r8\n"
     "dt r9\n bf m_loop\n nop\n"
     "m_end: bra m_end\n nop\n"
@@ -421,6 +421,23 @@ static void step__over_a_traced_call__lands_on_its_target(void **state)
 }
 
 
+/* GDB takes its breakpoints out at each stop: then the trace ends. */
+static void breakpoint__taken_out_of_a_traced_place__nothing_is_left_after_disarming(void **state)
+{
+    (void)state;
+    static struct board b;
+    static struct asm_prog prog;
+    static uint8_t mem[65536];
+    board_open(&b, &prog, "", nested);
+    board_arm(&b, &(struct trace_config){ .counter = { 0x23, 0x13 } });
+    board_run(&b, "f_out", 2000000000);
+    board_run(&b, "m_jsr", 2000000000);
+    board_disarm(&b);
+    assert_int_equal(b.t->ops->read_mem(b.t, BOARD_TEXT, 0, mem, prog.len, NULL), 0);
+    assert_memory_equal(mem, prog.code, prog.len);
+    board_close(&b);
+}
+
 /* Calls with BL=1, a longjmp over three frames, a second stack, a tail call, an indirect call that changes its
  * target. r8 gathers a result. */
 static const char mixed[] =
@@ -465,11 +482,11 @@ static void mixed__blocked_calls_longjmp_stacks_and_pointers__come_through(void 
     assert_int_equal(board_reg(&b, 8), plain);
     assert_int_equal(b.t->ops->trace->status(b.t, &st, NULL), 0);
     print_message("  %s\n", st.note);
-    assert_int_equal(st.untraced_sites, 2); /* the call with BL=1 and inner's return */
-    /* A round: block, setj, deep x4, longj, leaf (other stack), tail, odd or leaf. */
-    assert_int_equal(board_count(&b, EVENT_CALL), 50 * 10);
+    assert_int_equal(st.untraced_sites, 0);
+    /* A round: block, inner, setj, deep x4, longj, leaf (other stack), tail, odd or leaf. */
+    assert_int_equal(board_count(&b, EVENT_CALL), 50 * 11);
     assert_int_equal(board_count(&b, EVENT_JUMP), 50);
-    assert_int_equal(board_count(&b, EVENT_RETURN), 50 * 6); /* block, setj, longj, leaf, inc, odd or leaf */
+    assert_int_equal(board_count(&b, EVENT_RETURN), 50 * 7); /* block, inner, setj, longj, leaf, inc, odd or leaf */
     size_t to_odd = 0, other_stack = 0;
     for (size_t i = 0; i < b.nev; i++) {
         to_odd += b.ev[i].kind == EVENT_CALL && b.ev[i].target == asm_label(&prog, "odd");
@@ -634,6 +651,7 @@ int main(void)
         cmocka_unit_test(policy__live_with_a_small_ring__losses_are_counted),
         cmocka_unit_test(session__lost__next_one_finds_and_undoes_its_patches),
         cmocka_unit_test(breakpoint__on_a_traced_call__stops_and_no_event_is_missed),
+        cmocka_unit_test(breakpoint__taken_out_of_a_traced_place__nothing_is_left_after_disarming),
         cmocka_unit_test(mixed__blocked_calls_longjmp_stacks_and_pointers__come_through),
         cmocka_unit_test(filter_calls__part_the_program_switches_off__is_taken_out),
         cmocka_unit_test(filter_shinobi__named_routine__is_left_out_with_what_it_calls),

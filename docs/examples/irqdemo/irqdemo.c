@@ -4,7 +4,7 @@
  *   TailCaller   1 call; TailTarget 1, entered by a jump
  *   Catch        1 call; SetJump 1, Deep 4 (recursive), Throw 1, LongJump 1: five frames left at once
  *   Yield        2 calls, one in each task; WorkB 1, on the other task's stack
- *   CallBlocked  1 call; Blocked 1, with SR.BL=1, where nothing may be traced
+ *   CallBlocked  1 call; Blocked 1, with SR.BL=1
  * Compiled with -O0 only, for the reason in ../profexam/README.md. */
 #define PROBEPROF_DEFINE
 #include "../../../targets/sh4/agent/probeprof_target.h"

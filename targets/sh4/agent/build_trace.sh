@@ -1,5 +1,5 @@
 #!/bin/bash
-# Assembles trace.S, with step.S, for both links in both byte orders and prints trace_blob.c. One table of offsets serves both links.
+# Assembles trace.S, with step.S and meant.S, for both links in both byte orders and prints trace_blob.c. One table of offsets serves both links.
 # usage: build_trace.sh [OUTPUT]      without OUTPUT the committed trace_blob.c is replaced
 # Needs the SH-4 cross binutils (Debian: binutils-sh4-linux-gnu). AS, LD, NM, OBJCOPY override them.
 set -eu
@@ -8,7 +8,7 @@ out=${1:-$here/trace_blob.c}
 AS=${AS:-sh4-linux-gnu-as} LD=${LD:-sh4-linux-gnu-ld} NM=${NM:-sh4-linux-gnu-nm} OBJCOPY=${OBJCOPY:-sh4-linux-gnu-objcopy}
 tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
-NAMES="save cold ext rom slots slot_spc calib calib_call calib_f l_specials l_kernel l_next1 l_next4 l_next6 calls_struct"
+NAMES="save cold ext rom slots slot_spc calib calib_call calib_f l_specials l_kernel l_next1 l_next4 l_next6 calls_struct meant"
 
 # link ENDIAN BASE NAME SCIF
 link() {

@@ -12,7 +12,7 @@
 
         .text
         .global trace_base, save, cold, ext, rom, slots, slot_spc, calib, calib_call, calib_f, trace_end
-        .global l_specials, l_kernel, l_next1, l_next4, l_next6, calls_struct
+        .global l_specials, l_kernel, l_next1, l_next4, l_next6, calls_struct, meant
 
         ! offsets in the save block (R15): two cache lines, all a plain event needs
         .equ S_SELF, 0
@@ -73,9 +73,14 @@
         ! bits of a special site's flags
         .equ SP_START, 1
         .equ SP_STOP, 2
+        .equ SP_STC, 4
         .equ SP_TARGET, 8
         .equ SP_CHECK, 16
         .equ SP_FILTER, 32
+        .equ SP_SR, 64
+        .equ SP_POP, 128
+        ! words of the block `meant`
+        .equ M_SR, 0
         ! records of six words: first word LONG + kind
         .equ LONG, 0x3FFF0
         .equ K_WIDE, 0
@@ -1069,7 +1074,10 @@ special:
 sp1:    mov     r5,r0
         tst     #SP_STOP,r0
         bf      sp_stop
-sp2:    mov.l   @(C_STATE,r4),r0
+sp2:    mov     r5,r0
+        tst     #SP_STC + SP_SR,r0
+        bf      sp_sr_far
+        mov.l   @(C_STATE,r4),r0
         tst     #ST_STOPPED + ST_FILTER,r0
         bf      sp3
         mov     r5,r0
@@ -1085,6 +1093,9 @@ sp3:    mov.l   @(C_CHAIN,r4),r1
         bra     site
         mov.l   @r1,r1
 
+sp_sr_far:
+        bra     sp_sr
+        nop
 ! First instruction of a routine to be kept out of the trace: time stands still until it returns, which it does
 ! to an RTE slot. R1 struct.
 sp_filter:
@@ -1252,6 +1263,9 @@ tgt_bank:
         add     r15,r0
         mov.l   @(S_R0,r0),r0           ! R0-R3 lie in order
 tgt_have:
+        mov     #SP_SR,r1
+        tst     r1,r5
+        bf      sr_load_far
         shlr16  r5                      ! BSRF and BRAF add their own address + 4
         tst     r5,r5
         bt      1f
@@ -1297,6 +1311,9 @@ tgt_calls:
 sp3_far:
         bra     sp3
         nop
+sr_load_far:
+        bra     sr_load
+        nop
         .balign 4
 slow_done7:
         bra     slow_done
@@ -1309,6 +1326,7 @@ l_expevt7: .long 0xFF000024
 l_ext7: .long   ext
 
         .include "step.S"
+        .include "meant.S"
 
 ! Return addresses of interrupted code lead here; the trap finds the real one in slot_spc. There is room
 ! for a far jump, which the host leaves behind in slots that are still waiting when it disarms.

@@ -18,6 +18,7 @@ struct sh4_trace_blob {
     uint16_t l_specials;                 /* words the host fills in */
     uint16_t l_kernel, l_next1, l_next4, l_next6;
     uint16_t calls_struct;
+    uint16_t meant;                      /* block, below */
 };
 extern const struct sh4_trace_blob sh4_trace_blob;
 
@@ -65,6 +66,10 @@ enum {
     SH4_TRACE_R_PREV, SH4_TRACE_R_BASE, SH4_TRACE_R_SIZE, SH4_TRACE_R_TBASE, SH4_TRACE_R_TSIZE, SH4_TRACE_R_TABLE,
     SH4_TRACE_R_K1, SH4_TRACE_R_K2
 };
+/* Words of the block for what the program means to be in registers where traps have changed it. */
+enum { SH4_TRACE_M_SR /* SR as the program loaded it with BL=1, 0: it did not; its MD is set, so it is not 0 */ };
+/* Of SR, in such a section: BL is clear and IMASK 15. */
+#define SH4_TRACE_SR_MEANT 0x100000F0u
 enum sh4_trace_state {
     SH4_TRACE_STOPPED = 1, /* before a start point, behind a stop point */
     SH4_TRACE_FILTER = 2,  /* inside a filtered interrupt */
@@ -86,11 +91,15 @@ enum sh4_trace_flag {
 enum { SH4_TRACE_KEPT_RETURNS = 256 };
 #define SH4_TRACE_RETURN_INDEX(sp) ((sp) >> 2 & (SH4_TRACE_KEPT_RETURNS - 1))
 
-/* Special site: four words: stub + flag as in the table, flags, what a return's slot adds to the stack pointer, last target. */
+/* Special site: four words: stub + flag as in the table, flags, what a return's slot adds to the stack pointer, last target. One that
+ * reads or loads SR: stub behind what the agent does, flags, stub with the instruction itself, where the value goes. */
 enum {
+    SH4_TRACE_SP_STC = 4,    /* reads SR: shown as the program means it */
     SH4_TRACE_SP_START = 1, SH4_TRACE_SP_STOP = 2, SH4_TRACE_SP_TARGET = 8,
     SH4_TRACE_SP_CHECK = 16, /* the word behind the site may fault by itself: look at EXPEVT */
     SH4_TRACE_SP_FILTER = 32, /* a routine to be left out until it returns */
+    SH4_TRACE_SP_SR = 64,    /* loads SR: by the agent, with BL kept clear */
+    SH4_TRACE_SP_POP = 128,  /* ... from where R15 points */
     SH4_TRACE_SP_REG = 8,    /* shift of the register number */
     SH4_TRACE_SP_REL = 1 << 16 /* the register is relative to site + 4 */
 };

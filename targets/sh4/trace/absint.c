@@ -28,7 +28,7 @@ void abs_entry(struct abs_state *s)
 
 uint8_t abs_through(uint8_t bl, uint8_t exit_bl)
 {
-    return (uint8_t)((exit_bl & (SH4_BL_0 | SH4_BL_1)) | (exit_bl & SH4_BL_ENTRY ? bl : 0));
+    return (uint8_t)((exit_bl & (SH4_BL_0 | SH4_BL_1 | SH4_BL_MEANT)) | (exit_bl & SH4_BL_ENTRY ? bl : 0));
 }
 
 void abs_call(struct abs_state *s, uint8_t exit_bl)
@@ -123,6 +123,12 @@ static struct abs_value loaded(const struct abs_memory *mem, uint32_t addr, unsi
     return constant(v, bytes == 4 ? pc : 0);
 }
 
+/* Where the program means BL to be 1 a read that the agent does shows that, another one what is. */
+static struct abs_value sr_read(uint8_t bl)
+{
+    return with_bl((uint8_t)(bl & SH4_BL_MEANT ? (bl & ~SH4_BL_MEANT) | SH4_BL_0 | SH4_BL_1 : bl));
+}
+
 /* The new value of the register an instruction writes; *reg is its number, -1 for "only what
  * sh4_reg_use says, all unknown". */
 static struct abs_value result(const struct abs_state *s, uint16_t op, uint32_t pc,
@@ -149,7 +155,7 @@ static struct abs_value result(const struct abs_state *s, uint16_t op, uint32_t 
     case SH4_SHLL16_RN: return shifted(rn, 16);
     case SH4_OR_IMM_R0: *reg = 0; return or_values(s->r[0], constant(op & 0xFF, 0));
     case SH4_AND_IMM_R0: *reg = 0; return and_values(s->r[0], constant(op & 0xFF, 0));
-    case SH4_STC_SR_RN: return with_bl(s->bl);
+    case SH4_STC_SR_RN: return sr_read(s->bl);
     case SH4_EXTU_B_RM_RN:
         if (rm.kind == ABS_TABLE && rm.size == 1)
             rm.zero_extended = true;
@@ -176,11 +182,47 @@ static unsigned escapes(const struct abs_state *s, uint16_t op, uint32_t escaped
     return n;
 }
 
-static uint8_t sr_loaded(const struct abs_value *v)
+/* Bit 28 of what an SR load brings; nothing known: either. From memory it is not known. */
+static uint8_t sr_value(const struct abs_state *s, uint16_t op)
 {
-    if (v->kind == ABS_CONST)
+    const struct abs_value *v = &s->r[op >> 8 & 15];
+    bool from_memory = sh4_decode(op, false, false) == SH4_LDC_L_INC_SR;
+    if (!from_memory && v->kind == ABS_CONST)
         return v->v & SR_BL ? SH4_BL_1 : SH4_BL_0;
-    return v->kind == ABS_SR && v->bl ? v->bl : SH4_BL_ENTRY;
+    return !from_memory && v->kind == ABS_SR && v->bl ? v->bl : SH4_BL_0 | SH4_BL_1;
+}
+
+/* May a TRAPA stand here: BL is 0 for certain. */
+static bool sr_open(const struct abs_state *s, const struct abs_memory *mem)
+{
+    return mem->traps && !(s->bl & SH4_BL_1) && !(s->bl & SH4_BL_ENTRY && mem->entry_blocked);
+}
+
+bool abs_sr_trapped(const struct abs_state *s, uint16_t op, const struct abs_memory *mem)
+{
+    bool meant = s->bl & SH4_BL_MEANT || (s->bl & SH4_BL_ENTRY && mem->entry_meant);
+    uint8_t v;
+    switch (sh4_decode(op, false, false)) {
+    case SH4_STC_SR_RN: case SH4_STC_L_SR_DEC:
+        return sr_open(s, mem) && meant;
+    case SH4_LDC_L_INC_SR:
+        if ((op >> 8 & 15) != 15) /* the agent pops from the stack, no more */
+            return false;
+        /* fall through */
+    case SH4_LDC_RM_SR:
+        v = sr_value(s, op);
+        return sr_open(s, mem) && (meant || v & SH4_BL_1 || (v & SH4_BL_ENTRY && mem->entry_meant));
+    default:
+        return false;
+    }
+}
+
+static uint8_t sr_loaded(const struct abs_state *s, uint16_t op, const struct abs_memory *mem)
+{
+    uint8_t v = sr_value(s, op);
+    if (abs_sr_trapped(s, op, mem))
+        return v & SH4_BL_1 ? (uint8_t)((v & ~SH4_BL_1) | SH4_BL_MEANT) : v;
+    return v & SH4_BL_ENTRY && mem->entry_meant ? v | SH4_BL_1 : v;
 }
 
 unsigned abs_step(struct abs_state *s, uint16_t op, uint32_t pc, const struct abs_memory *mem,
@@ -190,8 +232,7 @@ unsigned abs_step(struct abs_state *s, uint16_t op, uint32_t pc, const struct ab
     unsigned n = escapes(s, op, escaped);
     struct abs_value v = result(s, op, pc, mem, &reg);
     switch (sh4_decode(op, false, false)) {
-    case SH4_LDC_RM_SR: s->bl = sr_loaded(&s->r[op >> 8 & 15]); break;
-    case SH4_LDC_L_INC_SR: s->bl = SH4_BL_ENTRY; break;
+    case SH4_LDC_RM_SR: case SH4_LDC_L_INC_SR: s->bl = sr_loaded(s, op, mem); break;
     default: break;
     }
     uint16_t writes = sh4_reg_use(op).writes;

@@ -10,7 +10,7 @@ enum abs_kind {
     ABS_UNKNOWN,
     ABS_CONST, /* v */
     ABS_TABLE, /* element of `size` bytes loaded from the table at v */
-    ABS_SR     /* unknown but for bit 28: bl is a SH4_BL_* mask */
+    ABS_SR     /* unknown but for bit 28: bl is a SH4_BL_* mask, without SH4_BL_MEANT */
 };
 
 struct abs_value {
@@ -26,10 +26,14 @@ struct abs_state {
     struct abs_value r[16];
 };
 
-/* Reads the image: 1, 2 or 4 bytes at addr, zero-extended; false if not in the image. */
+/* What one instruction's effect depends on beside the state.
+ * read: the image: 1, 2 or 4 bytes at addr, zero-extended; false if not in the image. */
 struct abs_memory {
     bool (*read)(const void *ctx, uint32_t addr, unsigned bytes, uint32_t *value);
     const void *ctx;
+    bool traps;         /* SR may be loaded by the agent in the program's place here, see abs_sr_trapped() */
+    bool entry_blocked; /* the function may be entered with SR.BL=1 */
+    bool entry_meant;   /* it may be entered where the program means SR.BL to be 1 */
 };
 
 /* abs_entry - state at a function's start: nothing known, BL as at entry. */
@@ -41,6 +45,10 @@ void abs_entry(struct abs_state *s);
  * Returns how many were appended. */
 unsigned abs_step(struct abs_state *s, uint16_t opcode, uint32_t pc, const struct abs_memory *mem,
                   uint32_t escaped[4]);
+
+/* abs_sr_trapped - true if the instruction reads or loads SR and has to be done by the agent: it loads a value that may have BL=1 or
+ * comes behind such a load, and BL is 0 for certain when it runs. */
+bool abs_sr_trapped(const struct abs_state *s, uint16_t opcode, const struct abs_memory *mem);
 
 /* abs_call - effect of a call on the state: R0-R7 unknown (the ABI's scratch registers), BL as the
  * callee leaves it: exit_bl is the callee's SH4_BL_* mask. */

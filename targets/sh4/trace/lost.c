@@ -83,6 +83,8 @@ static int undo_at(struct sh4_target *t, uint32_t base, struct err *err)
     if (head[0] != SH4_TRACE_MAGIC || head[1] != SH4_TRACE_VERSION || head[3] > MOST)
         return 0;
     ret = undo_list(t, head[2], head[3], err);
+    if (ret == 0 && t->trace_halted == NULL)
+        ret = sh4_trace_meant_left(t, base, err);
     if (ret == 0 && t->prog_vbr == vbr) /* its vectors are still installed: the program's own are in DBR */
         t->prog_vbr = t->save[SH4_SAVE_DBR];
     t->prog_ubc = (struct sh4_ubc_regs){ .taken = false }; /* channel A stepped ROM for the session that was lost */

@@ -33,6 +33,7 @@ struct place {
     uint32_t addr;
     uint32_t flags; /* special site, if not 0 */
     size_t stub_index;
+    size_t agent_index; /* sites that read or load SR: the stub behind what the agent did */
     uint32_t id;
     uint16_t orig;
     bool special;
@@ -93,12 +94,43 @@ static uint32_t indirect_flags(const struct sh4_site *s)
     return SH4_TRACE_SP_TARGET | (uint32_t)s->reg << SH4_TRACE_SP_REG | (rel ? SH4_TRACE_SP_REL : 0);
 }
 
+static uint32_t sr_flags(const struct sh4_site *s)
+{
+    uint32_t reg = (uint32_t)s->reg << SH4_TRACE_SP_REG | SH4_TRACE_SP_CHECK;
+    switch (s->kind) {
+    case SH4_SITE_LDC_SR: return reg | SH4_TRACE_SP_SR;
+    case SH4_SITE_LDCL_SR: return reg | SH4_TRACE_SP_SR | SH4_TRACE_SP_POP;
+    default: return reg | SH4_TRACE_SP_STC;
+    }
+}
+
+/* A place that cannot be patched is the caller's to see to: what the search says of SR.BL behind it does not hold then. */
+static void add_sr(struct work *w, struct sh4_site *s)
+{
+    struct place p = { .site = s, .addr = s->addr, .flags = sr_flags(s), .orig = s->opcode };
+    struct sh4_stub agent;
+    sh4_stub_sr(s, w->rq->big, &p.stub, &agent);
+    p.stub_index = keep_stub(w, &p.stub);
+    p.agent_index = keep_stub(w, &agent);
+    p.stub = agent;
+    if (w->rq->translated && s->addr >> 30 != 2)
+        s->why = SH4_UNTRACED_MMU;
+    else if (s->stepped)
+        s->why = SH4_UNTRACED_ROM;
+    else if (p.stub_index == MAX_STUBS || p.agent_index == MAX_STUBS)
+        s->why = SH4_UNTRACED_LIMIT;
+    else
+        w->place[w->nplaces++] = p;
+}
+
 static void add_sites(struct work *w)
 {
     struct sh4_sites *ss = w->rq->sites;
     for (size_t i = 0; i < ss->nsites; i++) {
         struct sh4_site *s = &ss->site[i];
         struct place p = { .site = s, .addr = s->addr, .flags = indirect_flags(s), .orig = s->opcode };
+        if (sh4_site_is_sr(s->kind) && s->why == SH4_TRACED)
+            add_sr(w, s);
         if (s->kind >= SH4_SITE_RTE || s->why != SH4_TRACED)
             continue;
         if (w->rq->translated && s->addr >> 30 != 2)
@@ -288,7 +320,7 @@ static void fill_id(const struct place *x, struct sh4_trace_id *id, uint32_t stu
     *id = (struct sh4_trace_id){ .addr = x->addr, .stub = stub, .stub_pr = x->stub.set_pr, .kind = SH4_SITE_NKINDS,
                                  .extra_insns = x->stub.extra_insns, .extra_cycles = x->stub.extra_cycles };
     int32_t by;
-    if (x->site) {
+    if (x->site && !sh4_site_is_sr(x->site->kind)) {
         id->kind = x->site->kind;
         id->slot = x->site->slot;
         id->slot_known = sh4_slot_adds(id->slot, &by);
@@ -310,6 +342,26 @@ static void fill_rom(const struct work *w, struct sh4_trace_plan *p, const struc
                                      .nsites = w->nrom, .first = w->ram_ids };
 }
 
+/* Words of a special site. Of those that read or load SR the first is where the program goes on when the agent has done it, the third the
+ * instruction itself, the last where a read's value goes. */
+static void fill_special(const struct work *w, const struct sh4_trace_plan *p, const struct layout *l, const struct place *x, uint8_t *at)
+{
+    int32_t by;
+    uint32_t stub = stub_address(w, p, l, x) | site_flag(x, &by);
+    put32(at + 4, x->flags, w->rq->big);
+    if (!x->site || !sh4_site_is_sr(x->site->kind)) {
+        put32(at, stub, w->rq->big);
+        put32(at + 8, (uint32_t)by, w->rq->big);
+        return;
+    }
+    struct place behind = *x;
+    behind.stub_index = x->agent_index;
+    uint32_t agent = stub_address(w, p, l, &behind);
+    put32(at, agent, w->rq->big);
+    put32(at + 8, stub, w->rq->big);
+    put32(at + 12, x->stub.value ? (agent | 0x80000000) + x->stub.value : 0, w->rq->big);
+}
+
 static void fill_tables(const struct work *w, struct sh4_trace_plan *p, const struct layout *l)
 {
     bool big = w->rq->big;
@@ -321,11 +373,8 @@ static void fill_tables(const struct work *w, struct sh4_trace_plan *p, const st
         unsigned flag = site_flag(x, &by);
         uint16_t entry = (uint16_t)((0x10000 - w->stub[x->stub_index].end) | flag);
         if (x->special) {
-            uint8_t *at = p->image + l->specials + special * SPECIAL;
+            fill_special(w, p, l, x, p->image + l->specials + special * SPECIAL);
             entry = ++special;
-            put32(at, stub | flag, big);
-            put32(at + 4, x->flags, big);
-            put32(at + 8, (uint32_t)by, big);
         }
         put16(p->image + l->table + x->id * 2, entry, big);
         put32(p->image + l->patches + i * 8, x->addr, big);

@@ -449,6 +449,8 @@ static int halted(struct sh4_target *t, struct err *err)
     tr->runs_since_ns = 0;
     int ret = sh4_trace_empty(tr, err);
     if (ret == 0)
+        ret = sh4_trace_meant_seen(tr, err);
+    if (ret == 0)
         note_event(tr, EVENT_NOTE, t->pc, EVENT_CAUSE_HALTED, 0);
     return ret;
 }
@@ -471,6 +473,8 @@ static int resumed(struct sh4_target *t, struct err *err)
     }
     if (ret == 0)
         ret = sh4_trace_step_resumed(tr, err);
+    if (ret == 0)
+        ret = sh4_trace_meant_resumed(tr, err);
     if (ret == 0)
         note_event(tr, EVENT_NOTE, t->pc, EVENT_CAUSE_RESUMED, 0);
     tr->runs_since_ns = tr->unseen_ns = now(t);
@@ -556,6 +560,9 @@ static int resuming_stepped(struct sh4_trace *tr, struct resume *how, struct err
 static int resuming(struct sh4_target *t, struct resume *how, struct err *err)
 {
     struct sh4_trace *tr = t->trace;
+    int done = sh4_trace_meant_resuming(tr, err);
+    if (done < 0)
+        return done;
     int stepped = tr->plan.rom.bytes ? resuming_stepped(tr, how, err) : 0;
     if (stepped < 0)
         return stepped;
@@ -657,13 +664,13 @@ static int compare_image(struct sh4_target *t, const struct image *im, struct er
 
 /* After reset SR.BL is 1 at the entry. If the program runs with BL=0 now although the search can only explain
  * BL=1, nobody but whoever started it can have cleared it: then it is clear at the entry, too. */
-static int find_sites(struct sh4_trace *tr, struct err *err)
+static int find_sites(struct sh4_trace *tr, bool sr_traps, struct err *err)
 {
     struct sh4_target *t = tr->t;
     bool clear = !REG_GET(t->sr, SH4_SR_BL);
     uint32_t handlers[] = { t->prog_vbr + 0x100, t->prog_vbr + 0x400, t->prog_vbr + 0x600 };
     struct sh4_sites_config cfg = { .entry_blocked = !(clear && t->pc == (uint32_t)tr->cfg.image->entry),
-                                    .handlers = handlers, .nhandlers = ARRAY_LEN(handlers) };
+                                    .handlers = handlers, .nhandlers = ARRAY_LEN(handlers), .sr_traps = sr_traps };
     int ret = sh4_sites_find(tr->cfg.image, &cfg, &tr->sites, err);
     if (ret < 0 || !clear || !cfg.entry_blocked || !(sh4_sites_code(&tr->sites, t->pc) & SH4_CODE_INSN) ||
         !sh4_sites_may_block(&tr->sites, t->pc, NULL))
@@ -818,6 +825,10 @@ static int patch_missing(struct sh4_trace *tr, size_t i, struct err *err)
     if (!s)
         return err_set(err, ERR_USAGE, "use a hardware breakpoint, or a place in RAM",
                        "0x%08x is in ROM: no start or stop point can be there", p->addr);
+    if (sh4_site_is_sr(s->kind))
+        return err_set(err, ERR_FAULT, "mark that section of the ELF as what it is, or put it into RAM",
+                       "0x%08x: %s does not take the trace's patch, though its section is RAM; code behind it could be run with SR.BL=1",
+                       p->addr, sh4_site_kind_name(s->kind));
     s->why = SH4_UNTRACED_ROM;
     return 0;
 }
@@ -914,6 +925,42 @@ static int begin_counting(struct sh4_trace *tr, struct err *err)
     return ret;
 }
 
+/* What the search says of BL holds only if every load of SR that the agent is to do is patched. */
+static bool sr_places_patched(const struct sh4_trace *tr)
+{
+    for (size_t i = 0; i < tr->sites.nsites; i++)
+        if (sh4_site_is_sr(tr->sites.site[i].kind) && tr->sites.site[i].why != SH4_TRACED)
+            return false;
+    return true;
+}
+
+static int plan_with(struct sh4_trace *tr, bool sr_traps, struct err *err)
+{
+    int ret = find_sites(tr, sr_traps, err);
+    if (ret == 0)
+        larger_ram(tr);
+    if (ret == 0)
+        ret = sh4_trace_find_rom(tr, err);
+    return ret < 0 ? ret : make_plan(tr, err);
+}
+
+/* With the MMU on, what the agent pops for the program might miss the TLB, and BL=1 there: a reset. */
+static int find_and_plan(struct sh4_trace *tr, struct err *err)
+{
+    uint32_t mmucr;
+    int ret = sh4_agent_peek(tr->t, SH4_MMUCR, 4, &mmucr, err);
+    if (ret < 0)
+        return ret;
+    bool traps = !REG_GET(mmucr, SH4_MMUCR_AT);
+    ret = plan_with(tr, traps, err);
+    if (ret < 0 || !traps || sr_places_patched(tr))
+        return ret;
+    sh4_sites_fini(&tr->sites);
+    sh4_trace_plan_fini(&tr->plan);
+    tr->evidence = false;
+    return plan_with(tr, false, err);
+}
+
 static int arm_halted(struct sh4_trace *tr, struct err *err)
 {
     struct sh4_target *t = tr->t;
@@ -925,13 +972,7 @@ static int arm_halted(struct sh4_trace *tr, struct err *err)
     if (ret >= 0)
         ret = compare_image(t, tr->cfg.image, err);
     if (ret == 0)
-        ret = find_sites(tr, err);
-    if (ret == 0)
-        larger_ram(tr);
-    if (ret == 0)
-        ret = sh4_trace_find_rom(tr, err);
-    if (ret == 0)
-        ret = make_plan(tr, err);
+        ret = find_and_plan(tr, err);
     if (ret == 0)
         ret = init_state(tr, err);
     if (ret == 0)
@@ -986,6 +1027,8 @@ static int undo(struct sh4_trace *tr, struct err *err)
     if (ret < 0)
         return ret;
     ret = sh4_trace_patch_all(tr, false, err);
+    if (ret == 0)
+        ret = sh4_trace_meant_end(tr->t, err);
     if (ret == 0 && tr->iprc_known)
         ret = sh4_agent_poke(tr->t, SH4_IPRC, 2, tr->iprc, err);
     if (ret == 0)

@@ -65,6 +65,7 @@ struct sh4_trace {
     uint64_t last_drain_ns, last_ask_ns, patience_ns;
     unsigned asks; /* for the ring, since it was read */
     bool reset_shows; /* by EXPEVT */
+    uint32_t meant_seen; /* the agent's word of SR as the program means it */
     uint64_t events, lost, doubtful, wire_bits, drains;
     uint64_t held_ns;      /* link time the program was held for drains */
     uint32_t ring_used;
@@ -104,6 +105,15 @@ int sh4_trace_step_resumed(struct sh4_trace *tr, struct err *err);
 int sh4_trace_step_cost(struct sh4_trace *tr, bool cached, struct err *err);
 /* Calibration: every return of its loop is stepped from now on, or no longer. */
 int sh4_trace_step_loop(struct sh4_trace *tr, bool on, struct err *err);
+/* ---- SR as the program means it (meant.c) ---- */
+/* The program has halted: is it in such a section? It is to run on: what the user made of that; before, the host does what the agent
+ * would at the place it stands at. */
+int sh4_trace_meant_seen(struct sh4_trace *tr, struct err *err);
+int sh4_trace_meant_resumed(struct sh4_trace *tr, struct err *err);
+int sh4_trace_meant_resuming(struct sh4_trace *tr, struct err *err);
+/* The halted program gets its BL=1: the trace ends; or that of a lost session, whose agent is at base. */
+int sh4_trace_meant_end(struct sh4_target *t, struct err *err);
+int sh4_trace_meant_left(struct sh4_target *t, uint32_t base, struct err *err);
 /* ---- for an attach after this session was lost (lost.c) ---- */
 /* What of [at, at + bytes) the trace may use: its P1 address, less a resident kernel in it. */
 void sh4_trace_usable_ram(const struct sh4_target *t, uint32_t *at, uint32_t *bytes);

@@ -144,7 +144,7 @@ static void emit(struct search *s, struct sh4_site site, const struct abs_state 
     if (site.why == SH4_TRACED && (st->bl & SH4_BL_1))
         site.why = SH4_UNTRACED_BL;
     /* BL as at entry: decided once it is known how the function is entered. Marked by target of why. */
-    if (site.why == SH4_TRACED && st->bl == SH4_BL_0)
+    if (site.why == SH4_TRACED && !(st->bl & ~(SH4_BL_0 | SH4_BL_MEANT)))
         site.function |= 0x80000000u;
     s->site[s->nsites++] = site;
 }
@@ -176,11 +176,42 @@ static void vbr_site(struct search *s, uint16_t op, uint32_t pc, uint32_t func, 
         s->site[s->nsites++] = site;
 }
 
+static struct abs_memory memory_in(const struct sh4_walk *w, uint32_t func)
+{
+    const struct sh4_function *f = &w->function[func];
+    return (struct abs_memory){ .read = walk_read, .ctx = w, .traps = w->sr_traps && !f->uses_spc,
+                                .entry_blocked = f->maybe_blocked, .entry_meant = f->maybe_meant };
+}
+
+static bool in_slot(const struct sh4_walk *w, uint32_t pc)
+{
+    struct walk_at at;
+    return walk_find(w, pc, &at) && at.span->flags[at.index] & SH4_CODE_SLOT;
+}
+
+/* Reads and loads of SR that the agent has to do. What stands in a slot stays. */
+static void sr_site(struct search *s, uint16_t op, uint32_t pc, uint32_t func, const struct abs_state *st,
+                    const struct abs_memory *mem)
+{
+    struct sh4_site site = { .addr = pc, .opcode = op, .reg = op >> 8 & 15, .function = func };
+    if (in_slot(s->w, pc) || !abs_sr_trapped(st, op, mem))
+        return;
+    switch (sh4_decode(op, false, false)) {
+    case SH4_LDC_RM_SR: site.kind = SH4_SITE_LDC_SR; break;
+    case SH4_LDC_L_INC_SR: site.kind = SH4_SITE_LDCL_SR; break;
+    case SH4_STC_SR_RN: site.kind = SH4_SITE_STC_SR; break;
+    default: site.kind = SH4_SITE_STCL_SR; break;
+    }
+    if (s->emitting && walk_grow(s->w, (void **)&s->site, s->nsites, &s->site_cap, sizeof *s->site))
+        s->site[s->nsites++] = site;
+}
+
 static void step(struct search *s, struct abs_state *st, uint16_t op, uint32_t pc, uint32_t func)
 {
-    struct abs_memory mem = { walk_read, s->w };
+    struct abs_memory mem = memory_in(s->w, func);
     uint32_t origin[4];
     vbr_site(s, op, pc, func, st);
+    sr_site(s, op, pc, func, st, &mem);
     unsigned n = abs_step(st, op, pc, &mem, origin);
     for (unsigned i = 0; s->emitting && i < n; i++)
         note_escape(s, origin[i]);
@@ -192,9 +223,9 @@ static void note_exit(struct search *s, uint32_t f, uint8_t bl)
         s->exit[f] |= bl;
 }
 
-static uint8_t exit_of(const struct search *s, uint32_t f)
+static uint8_t exit_of(const struct sh4_walk *w, uint32_t f)
 {
-    return f == SH4_NO_FUNCTION ? SH4_BL_ENTRY : s->w->function[f].exit_bl;
+    return f == SH4_NO_FUNCTION ? w->exit_any : w->function[f].exit_bl;
 }
 
 static void leave_escapes(struct search *s, const struct abs_state *st, unsigned from, unsigned to, unsigned but)
@@ -281,7 +312,7 @@ static bool branch(struct search *s, const struct sh4_flow *f, uint16_t op, uint
         branch_site(s, f, op, pc, func, &before, &g);
         leave_escapes(s, st, 0, 7, f->kind == SH4_FLOW_CALL ? 16 : f->reg);
         note_edge(s, func, g.function, before.bl);
-        abs_call(st, exit_of(s, g.function));
+        abs_call(st, exit_of(s->w, g.function));
         return true;
     case SH4_FLOW_BRA: case SH4_FLOW_JMP_REG: case SH4_FLOW_JMP_REL:
         if (inside || table) {
@@ -294,7 +325,7 @@ static bool branch(struct search *s, const struct sh4_flow *f, uint16_t op, uint
         note_edge(s, func, g.function, before.bl);
         if (g.known && g.function == SH4_NO_FUNCTION)
             reach(s, g.target, func, st);
-        note_exit(s, func, abs_through(before.bl, exit_of(s, g.function)));
+        note_exit(s, func, abs_through(before.bl, exit_of(s->w, g.function)));
         return false;
     case SH4_FLOW_RTS:
         leave_escapes(s, st, 0, 3, 16);
@@ -384,6 +415,24 @@ static void clear_states(struct sh4_walk *w)
         memset(w->span[i].state, 0, w->span[i].size / 2 * sizeof *w->span[i].state);
 }
 
+/* Functions in which SPC or SSR hold what an RTE is to take: no trap of ours may come in between. */
+static void find_spc_users(struct sh4_walk *w)
+{
+    for (size_t i = 0; i < w->nspans; i++)
+        for (size_t k = 0; k < w->span[i].size / 2; k++) {
+            struct walk_at at = { &w->span[i], k };
+            if (!(at.span->flags[k] & (SH4_CODE_INSN | SH4_CODE_SLOT)) || !at.span->owner[k])
+                continue;
+            switch (sh4_decode(walk_opcode(w, &at), false, false)) {
+            case SH4_RTE: case SH4_LDC_RM_SPC: case SH4_LDC_L_INC_SPC: case SH4_LDC_RM_SSR: case SH4_LDC_L_INC_SSR:
+                w->function[at.span->owner[k] - 1].uses_spc = true;
+                break;
+            default:
+                break;
+            }
+        }
+}
+
 /* One round of data flow with the callees' effects of the round before; true if one of them changed.
  * A function that never returns keeps "as at entry": code behind its call is then merely unreached. */
 static bool flow_round(struct search *s, bool widen)
@@ -398,6 +447,7 @@ static bool flow_round(struct search *s, bool widen)
     s->nexit = s->exit && s->within ? n : 0;
     w->nomem |= !s->exit || !s->within;
     clear_states(w);
+    find_spc_users(w);
     start_states(s);
     drain(s);
     while (!w->nomem && start_orphans(s))
@@ -480,25 +530,60 @@ static void block_roots(struct search *s, const struct image *im)
         }
 }
 
-static void block_closure(struct search *s)
+/* Entered from there as the program means BL to be 1. */
+static bool mean(struct sh4_walk *w, uint32_t f, uint32_t by)
+{
+    bool had = w->function[f].maybe_meant;
+    (void)by;
+    w->function[f].maybe_meant = true;
+    return !had;
+}
+
+/* A state of BL goes on along an edge, to all that may be called there. */
+static bool pass_on(struct sh4_walk *w, const struct edge *e, bool (*mark)(struct sh4_walk *, uint32_t, uint32_t))
+{
+    bool changed = false;
+    if (e->to == e->from)
+        return false;
+    if (e->to != SH4_NO_FUNCTION)
+        return mark(w, e->to, e->from);
+    for (size_t f = 0; f < w->nfunctions; f++)
+        if (w->function[f].address_taken)
+            changed |= mark(w, (uint32_t)f, e->from);
+    return changed;
+}
+
+/* True if anything was new. */
+static bool closure(struct search *s)
 {
     struct sh4_walk *w = s->w;
-    bool changed = true;
+    bool changed = true, any = false;
     while (changed) {
         changed = false;
         for (size_t i = 0; i < s->nedges; i++) {
             const struct edge *e = &s->edge[i];
-            bool blocked = e->bl & SH4_BL_1 || (e->bl & SH4_BL_ENTRY && w->function[e->from].maybe_blocked);
-            if (!blocked || e->to == e->from)
-                continue;
-            if (e->to != SH4_NO_FUNCTION)
-                changed |= block(w, e->to, e->from);
-            else
-                for (size_t f = 0; f < w->nfunctions; f++)
-                    if (w->function[f].address_taken)
-                        changed |= block(w, (uint32_t)f, e->from);
+            const struct sh4_function *from = &w->function[e->from];
+            bool as_entered = e->bl & SH4_BL_ENTRY;
+            if (e->bl & SH4_BL_1 || (as_entered && from->maybe_blocked))
+                changed |= pass_on(w, e, block);
+            if (e->bl & SH4_BL_MEANT || (as_entered && from->maybe_meant))
+                changed |= pass_on(w, e, mean);
         }
+        any |= changed;
     }
+    return any;
+}
+
+/* What any function whose address is taken may do to BL. */
+static bool find_exit_any(struct sh4_walk *w)
+{
+    uint8_t any = w->exit_any;
+    for (size_t f = 0; f < w->nfunctions; f++)
+        if (w->function[f].address_taken)
+            any |= w->function[f].exit_bl;
+    bool changed = any != w->exit_any;
+    w->exit_any = any;
+    return changed;
 }
 
 /* ---- result ---- */
@@ -567,6 +652,24 @@ static void find_all(struct search *s)
     }
 }
 
+/* How functions are entered decides what traps do in them, and that decides how others are entered: until nothing changes. What is marked
+ * stays marked, so this ends. */
+static void find_states(struct search *s, const struct image *im)
+{
+    bool changed = true;
+    block_roots(s, im);
+    while (changed && !s->w->nomem) {
+        size_t functions = s->w->nfunctions;
+        s->nsites = s->nedges = s->nescaped = 0;
+        find_all(s);
+        emit_all(s);
+        find_addresses(s, im);
+        block_roots(s, im);
+        changed = closure(s);
+        changed |= find_exit_any(s->w) || s->w->nfunctions != functions;
+    }
+}
+
 static void give(struct search *s, struct sh4_sites *out)
 {
     *out = (struct sh4_sites){ .site = s->site, .nsites = s->nsites, .function = s->w->function,
@@ -594,12 +697,10 @@ int sh4_sites_find(const struct image *im, const struct sh4_sites_config *cfg, s
         walk_free(s.w);
         return err_set(err, ERR_FORMAT, "give the ELF that is on the board", "site search: no code section in %s", im->path);
     }
+    s.w->sr_traps = cfg->sr_traps;
+    s.w->exit_any = SH4_BL_ENTRY;
     add_roots(&s, im);
-    find_all(&s);
-    emit_all(&s);
-    find_addresses(&s, im);
-    block_roots(&s, im);
-    block_closure(&s);
+    find_states(&s, im);
     settle_sites(&s);
     count_unexplored(s.w);
     if (s.w->nomem)
@@ -658,8 +759,8 @@ bool sh4_sites_may_block(const struct sh4_sites *s, uint32_t addr, uint32_t *by)
     struct sh4_sites_config cfg = { 0 };
     struct search q = { .w = s->walk, .cfg = &cfg };
     struct abs_state st = s->walk->state[at.span->state[k] - 1];
-    struct abs_memory mem = { walk_read, s->walk };
     uint32_t func = at.span->owner[at.index] - 1;
+    struct abs_memory mem = memory_in(s->walk, func);
     for (; k < at.index; k++) {
         uint32_t pc = at.span->base + (uint32_t)k * 2;
         struct walk_at here = { at.span, k };
@@ -670,7 +771,7 @@ bool sh4_sites_may_block(const struct sh4_sites *s, uint32_t addr, uint32_t *by)
         if (f.kind == SH4_FLOW_CALL || f.kind == SH4_FLOW_CALL_REG || f.kind == SH4_FLOW_CALL_REL) {
             struct walk_at slot = { at.span, ++k };
             abs_step(&st, walk_opcode(s->walk, &slot), pc + 2, &mem, NULL);
-            abs_call(&st, exit_of(&q, g.function));
+            abs_call(&st, exit_of(s->walk, g.function));
         }
     }
     if (by)
@@ -697,11 +798,16 @@ const struct sh4_site *sh4_sites_at(const struct sh4_sites *s, uint32_t addr)
     return NULL;
 }
 
+bool sh4_site_is_sr(enum sh4_site_kind kind)
+{
+    return kind >= SH4_SITE_LDC_SR && kind <= SH4_SITE_STCL_SR;
+}
+
 const char *sh4_site_kind_name(enum sh4_site_kind kind)
 {
     static const char *const names[SH4_SITE_NKINDS] = {
         "jsr", "bsr", "bsrf", "rts", "jmp", "bra", "braf", "rte",
-        "ldc vbr", "ldc.l vbr", "stc vbr", "stc.l vbr", "dbr",
+        "ldc vbr", "ldc.l vbr", "stc vbr", "stc.l vbr", "dbr", "ldc sr", "ldc.l sr", "stc sr", "stc.l sr",
     };
     return (unsigned)kind < SH4_SITE_NKINDS ? names[kind] : "?";
 }

@@ -29,6 +29,10 @@ enum sh4_site_kind {
     SH4_SITE_STC_VBR,  /* stc VBR,Rn */
     SH4_SITE_STCL_VBR, /* stc.l VBR,@-Rn */
     SH4_SITE_DBR,      /* the program uses DBR itself */
+    SH4_SITE_LDC_SR,   /* ldc Rm,SR; this and the next three only where the agent has to do it */
+    SH4_SITE_LDCL_SR,  /* ldc.l @R15+,SR */
+    SH4_SITE_STC_SR,   /* stc SR,Rn */
+    SH4_SITE_STCL_SR,  /* stc.l SR,@-Rn */
     SH4_SITE_NKINDS
 };
 
@@ -57,14 +61,17 @@ struct sh4_site {
     uint32_t function; /* index into functions */
 };
 
-enum { SH4_BL_0 = 1, SH4_BL_1 = 2, SH4_BL_ENTRY = 4 }; /* SR.BL: clear, set, as at function entry */
+/* SR.BL: clear; set; as at function entry; clear, where the program means it to be set or clear: behind an SR load that the agent did. */
+enum { SH4_BL_0 = 1, SH4_BL_1 = 2, SH4_BL_ENTRY = 4, SH4_BL_MEANT = 8 };
 enum { SH4_NO_FUNCTION = 0xFFFFFFFF };
 
 struct sh4_function {
     uint32_t low, high;   /* high: 0 if no symbol gives it */
     const char *name;     /* NULL without a symbol; borrowed from the image */
     bool maybe_blocked;   /* may be entered with SR.BL=1 */
+    bool maybe_meant;     /* may be entered where the program means BL to be set, and it is not */
     bool address_taken;
+    bool uses_spc;        /* has an RTE or loads SPC or SSR: a trap in between would change them */
     uint8_t exit_bl;      /* SH4_BL_* mask at return */
     uint32_t blocked_by;  /* function whose call makes it so; SH4_NO_FUNCTION for a root */
     uint32_t unexplored;  /* bytes of the symbol's range no control flow reaches */
@@ -74,6 +81,7 @@ struct sh4_sites_config {
     bool entry_blocked;           /* SR.BL at the ELF entry point is or may be 1 (after reset it is) */
     const uint32_t *handlers;     /* entry points that run with BL=1, e.g. VBR+0x600; may be NULL */
     size_t nhandlers;
+    bool sr_traps;                /* loads of SR may be done by the agent: what they load need not be known then */
 };
 
 struct sh4_sites {
@@ -117,6 +125,9 @@ bool sh4_sites_may_block(const struct sh4_sites *s, uint32_t addr, uint32_t *by)
 
 /* sh4_sites_at - the site at addr (any alias), or NULL. Valid until sh4_sites_fini(). */
 const struct sh4_site *sh4_sites_at(const struct sh4_sites *s, uint32_t addr);
+
+/* sh4_site_is_sr - one of SH4_SITE_LDC_SR .. SH4_SITE_STCL_SR: no event, but what keeps others from being run with BL=1. */
+bool sh4_site_is_sr(enum sh4_site_kind kind);
 
 /* sh4_site_kind_name, sh4_untraced_text - static text, never NULL. */
 const char *sh4_site_kind_name(enum sh4_site_kind kind);

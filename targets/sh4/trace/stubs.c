@@ -144,6 +144,50 @@ bool sh4_slot_adds(uint16_t slot, int32_t *by)
     return true;
 }
 
+enum {
+    OP_ADD_R15 = 0x7F00, /* add #imm,r15, | imm */
+    OP_STORE_4 = 0x1F01, /* mov.l Rm,@(4,r15), | m << 4 */
+    OP_STORE_DEC = 0x2006 /* mov.l Rm,@-Rn, | n << 8 | m << 4 */
+};
+
+/* stc.l SR,@-Rn with the value from a literal. R15: the value takes the word under it, the borrowed register the one below. */
+static void push_value(struct build *b, unsigned n)
+{
+    unsigned t = n == 0 ? 1 : 0;
+    if (n == 15)
+        put(b, (uint16_t)(OP_ADD_R15 | (-4 & 0xFF)));
+    put(b, (uint16_t)(OP_PUSH | t << 4));
+    load(b, t, 0);
+    put(b, (uint16_t)(n == 15 ? OP_STORE_4 | t << 4 : OP_STORE_DEC | n << 8 | t << 4));
+    put(b, (uint16_t)(OP_POP | t << 8));
+}
+
+void sh4_stub_sr(const struct sh4_site *s, bool big, struct sh4_stub *plain, struct sh4_stub *agent)
+{
+    struct build original = { 0 }, rest = { 0 };
+    bool reads = s->kind == SH4_SITE_STC_SR || s->kind == SH4_SITE_STCL_SR;
+    *plain = *agent = (struct sh4_stub){ 0 };
+    if (s->kind == SH4_SITE_LDCL_SR)
+        put(&rest, OP_ADD_R15 | 4);
+    else if (s->kind == SH4_SITE_STC_SR)
+        load(&rest, s->reg, 0);
+    else if (s->kind == SH4_SITE_STCL_SR)
+        push_value(&rest, s->reg);
+    put(&original, s->opcode);
+    while (original.n < rest.n)
+        put(&original, OP_NOP);
+    far_jump(&original, s->addr + 2);
+    plain->extra_insns = agent->extra_insns = (int8_t)(original.n - 1);
+    plain->extra_cycles = agent->extra_cycles = (int8_t)original.n;
+    finish(&original, big, plain);
+    if (!rest.n) /* of a load nothing is left */
+        agent->extra_insns = agent->extra_cycles = 3;
+    far_jump(&rest, s->addr + 2);
+    finish(&rest, big, agent);
+    if (reads)
+        agent->value = (uint8_t)(rest.n * 2);
+}
+
 uint16_t sh4_stub_vbr_twin(uint16_t op)
 {
     unsigned n = op & 0x0F00;

@@ -19,6 +19,7 @@ struct sh4_stub {
     uint8_t bytes[SH4_STUB_MAX]; /* code and literals, target byte order */
     size_t len;                  /* multiple of 4 */
     bool set_pr;                 /* PR must be site + 4 before the stub runs */
+    uint8_t value;               /* offset of the literal that the agent fills in; sh4_stub_sr() */
     int8_t extra_insns;          /* instructions it runs more than the original (and its slot) */
     int8_t extra_cycles;         /* cycles it is estimated to take longer, all in cache */
 };
@@ -39,6 +40,12 @@ bool sh4_slot_adds(uint16_t slot, int32_t *by);
  * out   filled on success; after it the program is where the instruction would have taken it
  * Returns 0; -ERR_USAGE for a place where no point can be, the hint names a near one that works. */
 int sh4_stub_point(const struct sh4_sites *s, uint32_t addr, bool big, struct sh4_stub *out, struct err *err);
+
+/* sh4_stub_sr - stubs of an instruction that reads or loads SR (sh4_site_is_sr())
+ * plain  the instruction itself
+ * agent  what is left of it when the agent has done it: a load's post-increment, if any; a read gives the literal at `value`
+ * Of a read both run as many instructions more than the original. */
+void sh4_stub_sr(const struct sh4_site *site, bool big, struct sh4_stub *plain, struct sh4_stub *agent);
 
 /* sh4_stub_vbr_twin - the opcode that does with DBR what `opcode` does with VBR; 0 if it is no VBR access.
  * Source: LDC/STC encodings of isa_table.def. */

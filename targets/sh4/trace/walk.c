@@ -194,7 +194,7 @@ static void leave(struct sh4_walk *w, struct run *r, const struct sh4_flow *f, u
 /* Follows straight-line code from addr. Returns false if it ran into data or nonsense. */
 static bool follow(struct sh4_walk *w, struct run *r, uint32_t addr, uint32_t func)
 {
-    struct abs_memory mem = { walk_read, w };
+    struct abs_memory mem = { .read = walk_read, .ctx = w };
     struct abs_state s;
     struct walk_at at;
     abs_entry(&s);

@@ -45,6 +45,8 @@ struct sh4_walk {
     struct abs_state *state;
     size_t nstates, state_cap;
     size_t discarded;
+    bool sr_traps;    /* see struct sh4_sites_config */
+    uint8_t exit_any; /* SH4_BL_* mask behind a call through an unknown pointer */
     bool nomem;
 };
 

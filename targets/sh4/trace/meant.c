@@ -1,0 +1,122 @@
+/* SR as the program means it: in a section that it entered by loading SR with BL=1 the agent keeps BL clear and IMASK at 15, so that traps
+ * can be taken (agent/meant.S). The debugger is shown, and may change, what the program loaded; who leaves gives it that back. */
+#include "probe/base/bytes.h"
+#include "targets/sh4/agent/trace_blob.h"
+#include "targets/sh4/regs.h"
+#include "targets/sh4/trace/sh4_trace.h"
+
+enum { IMASK_15 = 0xF0 };
+
+static bool in_section(uint32_t sr, uint32_t word)
+{
+    return word && (sr & SH4_TRACE_SR_MEANT) == IMASK_15;
+}
+
+uint32_t sh4_sr_shown(const struct sh4_target *t)
+{
+    return t->sr_meant ? (t->sr & ~SH4_TRACE_SR_MEANT) | (t->sr_meant & SH4_TRACE_SR_MEANT) : t->sr;
+}
+
+/* While traps are in the program, BL must not become 1 where they count on it to be 0. */
+void sh4_sr_load(struct sh4_target *t, uint32_t value)
+{
+    uint32_t bl = REG_MASK(SH4_SR_BL);
+    bool meant = t->trace_halted && value & bl && !(t->sr & bl);
+    t->sr_meant = meant ? value : 0;
+    t->sr = meant ? (value & ~bl) | IMASK_15 : value;
+}
+
+int sh4_trace_meant_seen(struct sh4_trace *tr, struct err *err)
+{
+    struct sh4_target *t = tr->t;
+    uint32_t word;
+    int ret = sh4_trace_get(tr, sh4_trace_blob.meant + 4 * SH4_TRACE_M_SR, &word, 1, err);
+    if (ret < 0)
+        return ret;
+    tr->meant_seen = word;
+    t->sr_meant = in_section(t->sr, word) ? word : 0;
+    return 0;
+}
+
+int sh4_trace_meant_resumed(struct sh4_trace *tr, struct err *err)
+{
+    uint32_t word = tr->t->sr_meant;
+    if (word == tr->meant_seen)
+        return 0;
+    tr->meant_seen = word;
+    return sh4_trace_put(tr, sh4_trace_blob.meant + 4 * SH4_TRACE_M_SR, &word, 1, err);
+}
+
+/* SR goes into the save area at the next resume; a session that is lost before that leaves it there. */
+static int give_back(struct sh4_target *t, uint32_t sr, struct err *err)
+{
+    t->sr = sr;
+    t->sr_meant = 0;
+    t->save[SH4_SAVE_SSR] = t->save_seen[SH4_SAVE_SSR] = sr;
+    return sh4_agent_poke(t, t->agent_base + t->layout->save_area + 4 * SH4_SAVE_SSR, 4, sr, err);
+}
+
+int sh4_trace_meant_end(struct sh4_target *t, struct err *err)
+{
+    return t->sr_meant ? give_back(t, sh4_sr_shown(t), err) : 0;
+}
+
+int sh4_trace_meant_left(struct sh4_target *t, uint32_t base, struct err *err)
+{
+    uint32_t word;
+    int ret = sh4_agent_peek(t, base + sh4_trace_blob.meant + 4 * SH4_TRACE_M_SR, 4, &word, err);
+    if (ret < 0 || !in_section(t->sr, word))
+        return ret;
+    t->sr_meant = word;
+    return give_back(t, sh4_sr_shown(t), err);
+}
+
+/* ---- the program stands at such a place and is to go on: the host does what the agent would ---- */
+
+static int load_value(struct sh4_target *t, const struct sh4_site *s, uint32_t *v, struct err *err)
+{
+    uint8_t b[4];
+    if (s->kind == SH4_SITE_LDC_SR) {
+        *v = *sh4_reg_r(t, s->reg);
+        return 0;
+    }
+    int ret = t->base.ops->read_mem(&t->base, t->r15, 4, b, 4, err);
+    *v = get32(b, t->base.big_endian);
+    t->r15 += ret < 0 ? 0 : 4;
+    return ret;
+}
+
+static int store_value(struct sh4_target *t, const struct sh4_site *s, struct err *err)
+{
+    uint8_t b[4];
+    uint32_t *r = sh4_reg_r(t, s->reg);
+    if (s->kind == SH4_SITE_STC_SR) {
+        *r = sh4_sr_shown(t);
+        return 0;
+    }
+    put32(b, sh4_sr_shown(t), t->base.big_endian);
+    int ret = t->base.ops->write_mem(&t->base, *r - 4, 4, b, 4, err);
+    *r -= ret < 0 ? 0 : 4;
+    return ret;
+}
+
+int sh4_trace_meant_resuming(struct sh4_trace *tr, struct err *err)
+{
+    struct sh4_target *t = tr->t;
+    enum { MOST = 16 }; /* in a row */
+    for (int i = 0; i < MOST && t->sr & REG_MASK(SH4_SR_MD) && !REG_GET(t->sr, SH4_SR_BL); i++) {
+        const struct sh4_trace_patch *p = sh4_trace_plan_patch(&tr->plan, t->pc);
+        const struct sh4_site *s = p && !tr->mark[p - tr->plan.patch].dead ? sh4_sites_at(&tr->sites, p->addr) : NULL;
+        uint32_t v;
+        if (!s || !sh4_site_is_sr(s->kind))
+            return 0;
+        bool loads = s->kind == SH4_SITE_LDC_SR || s->kind == SH4_SITE_LDCL_SR;
+        int ret = loads ? load_value(t, s, &v, err) : store_value(t, s, err);
+        if (ret < 0)
+            return ret;
+        if (loads)
+            sh4_sr_load(t, v & SH4_SR_WRITABLE);
+        t->pc += 2;
+    }
+    return 0;
+}
