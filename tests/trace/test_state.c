@@ -302,6 +302,48 @@ static void sr__session_lost_in_a_section__program_has_its_bl(void **state)
     board_close(&b);
 }
 
+/* ---- TRA, EXPEVT, INTEVT ---- */
+
+/* System calls whose handler clears BL, calls what is traced and reads TRA and EXPEVT only then; #3 makes a call of its own after
+ * that, and #2 meets an address error before. A timer's handler reads INTEVT as late. r8, r9: sums; r13: timer interrupts that found
+ * another code. */
+#define LATE_IN "stc.l ssr,@-r15\n stc.l spc,@-r15\n sts.l pr,@-r15\n"
+#define LATE_OPEN "ldc r0,sr\n mov.l r0,@-r15\n mov.l r1,@-r15\n mov.l r2,@-r15\n mov.l r3,@-r15\n"
+#define LATE_OUT "mov.l @r15+,r3\n mov.l @r15+,r2\n mov.l @r15+,r1\n mov.l @r15+,r0\n"
+#define LATE_RTE "ldc r7,sr\n lds.l @r15+,pr\n ldc.l @r15+,spc\n ldc.l @r15+,ssr\n rte\n nop\n"
+static const char late[] =
+    "main: mov.l l_n,r10\n mov #0,r8\n mov #0,r9\n mov #0,r11\n mov #0,r12\n mov #0,r13\n" TIMER_START
+    "m_loop: trapa #1\n bsr f\n nop\n trapa #2\n trapa #3\n bsr f\n nop\n trapa #7\n dt r10\n bf m_loop\n"
+    "m_end: bra m_end\n nop\n .align 2\n l_n: .long 400\n" TIMER_WORDS
+    "f: rts\n nop\n"
+    ".align 4\n vec: .space 256\n"
+    "hand: " LATE_IN "mov.l h_exp,r0\n mov.l @r0,r0\n mov #0x70,r1\n shll r1\n cmp/eq r0,r1\n bt h_skip\n"
+    "mov.l h_open,r0\n " LATE_OPEN "mov.l h_exp,r1\n mov.l @(4,r15),r0\n"
+    "bsr deep\n nop\n"
+    "mov.l h_tra,r1\n mov.l @r1,r0\n shlr2 r0\n add r0,r8\n cmp/eq #2,r0\n bf h_not2\n mov #1,r1\n mov.l @r1,r2\n"
+    "bsr deep\n nop\n mov.l h_tra,r1\n mov.l @r1,r2\n add r2,r8\n mov.l h_exp,r1\n mov.l @r1,r2\n add r2,r9\n bra h_out\n nop\n"
+    "h_not2: mov.l h_exp,r1\n mov.l @r1,r2\n add r2,r9\n cmp/eq #3,r0\n bf h_out\n trapa #9\n"
+    "h_out: bsr deep\n nop\n mov.l h_exp,r1\n mov.l @r1,r2\n add r2,r9\n mov.l h_tra,r1\n mov.l @r1,r2\n add r2,r8\n mov.l h_block,r7\n" LATE_OUT LATE_RTE
+    "h_skip: lds.l @r15+,pr\n ldc.l @r15+,spc\n ldc.l @r15+,ssr\n stc spc,r0\n add #2,r0\n ldc r0,spc\n rte\n nop\n"
+    ".align 2\n h_exp: .long 0xFF000024\n h_tra: .long 0xFF000020\n h_open: .long 0x40000000\n h_block: .long 0x70000000\n"
+    "deep: sts.l pr,@-r15\n bsr f\n nop\n bsr spin\n nop\n lds.l @r15+,pr\n rts\n nop\n"
+    "spin: mov #40,r3\n s_loop: dt r3\n bf s_loop\n rts\n nop\n"
+    ".org vec+0x600\n"
+    "tick: " LATE_IN "mov.l t_tcr,r0\n mov #32,r1\n mov.w r1,@r0\n mov.l t_open,r0\n" LATE_OPEN
+    "bsr deep\n nop\n mov.l t_int,r1\n mov.l @r1,r1\n mov #1,r0\n shll8 r0\n shll2 r0\n cmp/eq r0,r1\n movt r1\n mov #1,r0\n sub r1,r0\n add r0,r13\n"
+    "mov.l t_block,r7\n" LATE_OUT LATE_RTE
+    ".align 2\n t_tcr: .long 0xFFD80010\n t_int: .long 0xFF000028\n t_open: .long 0x40000080\n t_block: .long 0x70000000\n";
+
+static void codes__read_late_by_handlers__are_the_programs(void **state)
+{
+    (void)state;
+    run_both(late);
+    assert_int_equal(board_reg(&b, 13), 0);
+    assert_true(board_count(&b, EVENT_INTERRUPT) > 10);
+    assert_int_equal(board_count(&b, EVENT_EXCEPTION), 400 * 6);
+    board_close(&b);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -315,6 +357,7 @@ int main(void)
         cmocka_unit_test(sr__loaded_with_user_mode__comes_back),
         cmocka_unit_test(sr__debugger_in_a_section__sees_and_changes_what_the_program_means),
         cmocka_unit_test(sr__disarmed_in_a_section__program_has_its_bl),
+        cmocka_unit_test(codes__read_late_by_handlers__are_the_programs),
         cmocka_unit_test(sr__session_lost_in_a_section__program_has_its_bl),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

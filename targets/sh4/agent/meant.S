@@ -1,4 +1,4 @@
-! SR as the program means it. Part of trace.S, which see for registers and labels.
+! What the program means to be in SR, and expects in TRA and EXPEVT. Part of trace.S, which see for registers and labels.
 !
 ! A trap taken with SR.BL=1 resets the CPU. Where the program loads SR with a value that may have BL=1, and BL is 0 for certain, the
 ! agent loads it in the program's place: BL stays clear and IMASK becomes 15 instead, so traps go on working and no interrupt comes. What
@@ -78,8 +78,100 @@ sr_read:
         mov.l   @(12,r1),r1
         bra     sr_done
         mov.l   r0,@r1
+
+! ---- TRA and EXPEVT ----
+! A handler of the program may clear BL, call what is patched, and only then read what came: traps of ours have changed both by then. So from
+! an exception that is passed on until its handler has returned each of ours puts back what the program's own left. If the end
+! is not seen (channel B is the debugger's, the handler went elsewhere, another exception came in between) that goes on.
+        .macro  PUT_BACK                ! clobbers R0, R1
+        mov.l   l_meant10,r1
+        mov.l   @(M_EXPEVT,r1),r1
+        mov.l   l_expevt10,r0
+        mov.l   r1,@r0
+        mov.l   l_meant10,r1
+        mov.l   @(M_TRA,r1),r1
+        add     #-4,r0
+        mov.l   r1,@r0
+        .endm
+
+! From exception; goes on there with R0 the state. TRA is the program's only if its TRAPA came.
+trap_begins:
+        mov.l   l_meant10,r5
+        mov.l   l_expevt10,r1
+        mov.l   @r1,r0
+        add     #-4,r1
+        mov.l   r0,@(M_EXPEVT,r5)
+        shlr2   r0
+        shlr2   r0
+        cmp/eq  #0x16,r0
+        bf      1f
+        mov.l   @r1,r0
+        mov.l   r0,@(M_TRA,r5)
+1:      mov.l   @(M_TRA,r5),r0
+        mov.l   r0,@r1
+        stc     sgr,r0
+        mov.l   @(M_SP,r5),r1
+        mov.l   r0,@(M_SP,r5)
+        cmp/hi  r0,r1                   ! deeper in the stack than the one before: that may not be over
+        mov.l   @(C_STATE,r4),r0
+        movt    r1
+        tst     #ST_TRAP,r0
+        bf      2f
+        mov     #0,r1
+2:      mov.l   r1,@(M_NEST,r5)
+        or      #ST_TRAP,r0
+        mov.l   r0,@(C_STATE,r4)
+        mov     #0,r1
+        bra     exception1
+        mov.l   r1,@(S_SIZE,r15)
+! A trap that is ours: R1 is kept.
+trap_odd:
+        mov.l   r1,@(C_T,r4)
+        PUT_BACK
+        mov.l   @(C_T,r4),r1
+        bra     odd0
+        mov.l   @(C_STATE,r4),r0
+trap_special:
+        PUT_BACK
+        bra     sp0
+        nop
+trap_stop:
+        PUT_BACK
+        bra     stop1
+        nop
+! A handler's end: R5 the place. Its own, if no other exception came meanwhile and the stack is where it was: else another task is there.
+trap_over:
+        mov.l   l_meant10,r1
+        stc     sgr,r0
+        mov.l   r5,@(C_X1,r4)
+        mov.l   @(M_SP,r1),r5
+        cmp/eq  r0,r5
+        movt    r0
+        mov.l   r0,@(M_OVER,r1)
+        bra     ended
+        mov.l   @(C_X1,r4),r5
+trap_ended:
+        PUT_BACK
+        mov.l   l_meant10,r5
+        mov.l   @(M_OVER,r5),r1
+        mov.l   @(M_NEST,r5),r0
+        tst     r0,r0
+        movt    r0
+        and     r0,r1
+        mov     #0,r0
+        mov.l   r0,@(M_OVER,r5)
+        mov.l   @(C_STATE,r4),r0
+        tst     r1,r1
+        bf      2f
+        bra     ended1
+        nop
+2:      and     #0xFB,r0                ! all but ST_TRAP
+        SET_STATE
+        bra     ended1
+        nop
         .balign 4
 l_meant10: .long meant
+l_expevt10: .long 0xFF000024
 l_sr_bits: .long 0x700083F3             ! what of SR can be loaded
 l_sr_bl: .long  0x10000000
 l_sr_meant: .long 0x100000F0            ! BL, IMASK

@@ -11,10 +11,10 @@
         .equ R_SIZE, 8                  ! 0: channel A is not ours
         .equ R_TBASE, 12                ! what the table of site numbers covers
         .equ R_TSIZE, 16
-        .equ R_TABLE, 20
         .equ R_K1, 24                   ! what a stop costs by itself
         .equ R_K2, 28
         .equ R_BRCR, 32
+        .equ R_TABLE, 36
 
 ! Deltas without what the stop itself cost. R5: rom. Clobbers R0.
         .macro  STOP_DELTA
@@ -46,7 +46,12 @@ user_break:
 break_b_far:
         bra     break_b
         nop
-1:      mov.l   @(R_BRCR,r5),r0
+1:      mov.l   @(C_STATE,r4),r0
+        tst     #ST_TRAP,r0
+        bt      stop1
+        bra     trap_stop
+        nop
+stop1:  mov.l   @(R_BRCR,r5),r0
         mov.l   l_cmfa,r1
         and     r1,r0
         mov.l   l_brcr9,r1

@@ -62,14 +62,16 @@
         .equ X_BEGUN, 40                ! tasks that a filtered handler began
         .equ X_D1, 44
         .equ X_D2, 48
+        .equ R_INTEVT, 20               ! in the block `rom`, whose line an interrupt needs anyway: INTEVT of the program's last one
         ! state bits
         .equ ST_STOPPED, 1
         .equ ST_FILTER, 2
+        .equ ST_TRAP, 4                 ! the program is, or may be, in a handler of its own
         .equ ST_FULL, 8
         .equ ST_CALLS, 16
         .equ ST_AUTO, 32
         .equ ST_LIVE, 64
-        .equ ST_ODD, ST_STOPPED + ST_FILTER + ST_FULL + ST_CALLS
+        .equ ST_ODD, ST_STOPPED + ST_FILTER + ST_TRAP + ST_FULL + ST_CALLS
         ! bits of a special site's flags
         .equ SP_START, 1
         .equ SP_STOP, 2
@@ -81,6 +83,11 @@
         .equ SP_POP, 128
         ! words of the block `meant`
         .equ M_SR, 0
+        .equ M_TRA, 4
+        .equ M_EXPEVT, 8
+        .equ M_SP, 12
+        .equ M_NEST, 16
+        .equ M_OVER, 20
         ! records of six words: first word LONG + kind
         .equ LONG, 0x3FFF0
         .equ K_WIDE, 0
@@ -272,6 +279,8 @@ closed: mov.l   l_cold,r1
         mov.l   @(C_STATE,r1),r0
         tst     #ST_STOPPED + ST_FILTER,r0
         bt      slow_packed
+        tst     #ST_TRAP,r0
+        bf      slow_packed
         mov.l   @(C_SIZE,r1),r2         ! the deltas do not matter
         mov.l   @(S_BASE,r15),r1
         cmp/hs  r2,r3
@@ -507,6 +516,11 @@ foreign:
 ! R5: where the program goes on after an interrupt or exception.
 ended:  mov.l   r5,@(C_X1,r4)
         mov.l   @(C_STATE,r4),r0
+        tst     #ST_TRAP,r0
+        bt      ended1
+        bra     trap_ended
+        nop
+ended1:
         tst     #ST_FILTER,r0
         bf      unfilter
         tst     #ST_STOPPED,r0
@@ -637,6 +651,7 @@ l_next1: .long  0
         mov.l   l_rom6,r5               ! in ROM: what runs next is no longer known
         mov     #0,r1
         mov.l   r1,@r5
+        mov.l   r0,@(R_INTEVT,r5)
         mov.l   r0,@(C_X2,r4)
         mov.l   l_next6,r1
         mov.l   r1,@(C_CHAIN,r4)
@@ -703,6 +718,9 @@ again:  shlr2   r0
 inside_far:
         bra     inside
         nop
+.if SCIF == 0
+        .space  2                       ! as long as over SCIF
+.endif
 ! The interrupt filter: time stands still until the handler's RTE.
 filter: or      #ST_FILTER,r0
         SET_STATE
@@ -759,7 +777,16 @@ hudi:   mov.l   l_sddr6,r1
         mov.l   l_next6,r1
         bra     pass
         mov.l   r1,@(C_CHAIN,r4)
-1:      mov.l   @(C_STATE,r4),r0
+.if SCIF
+        .space  2
+.endif
+1:      mov.l   l_rom6,r5               ! the program's handler may not have read it yet
+        mov.l   @(R_INTEVT,r5),r0
+        mov.l   l_intevt,r1
+        tst     r0,r0
+        bt      2f
+        mov.l   r0,@r1
+2:      mov.l   @(C_STATE,r4),r0
         tst     #ST_STOPPED + ST_FILTER,r0
         bf      timed
         mova    timed,r0
@@ -862,11 +889,14 @@ exception:                              ! R1: where it goes on
         mov.l   r1,@(C_CHAIN,r4)
         mov.l   l_rom7,r5
         mov     #0,r0
+        bra     trap_begins
         mov.l   r0,@r5
-        mov.l   @(C_STATE,r4),r0
+exception1:                             ! R0: state
         tst     #ST_STOPPED + ST_FILTER,r0
-        bf      pass
-        mov.l   l_expevt6,r1
+        bt      1f
+        bra     pass
+        nop
+1:      mov.l   l_expevt6,r1
         mov.l   @r1,r5
         stc     spc,r0
         mov.l   r0,@(C_X1,r4)
@@ -912,7 +942,7 @@ break_b:
         mov.w   r0,@(12,r1)
         mov     #0,r0
         mov.w   r0,@r1
-        bra     ended
+        bra     trap_over
         mov.l   r0,@(C_EXC,r4)
         .balign 4
 l_pass1: .long  l_next1
@@ -996,7 +1026,11 @@ exit_far:
         bra     exit
         nop
 ! The state is not plain "recording".
-odd:    tst     #ST_STOPPED + ST_FILTER,r0
+odd:    tst     #ST_TRAP,r0
+        bt      odd0
+        bra     trap_odd
+        nop
+odd0:   tst     #ST_STOPPED + ST_FILTER,r0
         bf      quiet
         tst     #ST_CALLS,r0
         bt      odd2
@@ -1068,7 +1102,10 @@ special:
         bra     foreign
         nop
 1:      mov.l   r1,@(C_CHAIN,r4)
-        mov     r5,r0
+        mov.l   @(C_STATE,r4),r0
+        tst     #ST_TRAP,r0
+        bf      trap_special_far
+sp0:    mov     r5,r0
         tst     #SP_START,r0
         bf      sp_start
 sp1:    mov     r5,r0
@@ -1093,6 +1130,9 @@ sp3:    mov.l   @(C_CHAIN,r4),r1
         bra     site
         mov.l   @r1,r1
 
+trap_special_far:
+        bra     trap_special
+        nop
 sp_sr_far:
         bra     sp_sr
         nop
@@ -1326,7 +1366,6 @@ l_expevt7: .long 0xFF000024
 l_ext7: .long   ext
 
         .include "step.S"
-        .include "meant.S"
 
 ! Return addresses of interrupted code lead here; the trap finds the real one in slot_spc. There is room
 ! for a far jump, which the host leaves behind in slots that are still waiting when it disarms.
@@ -1362,5 +1401,6 @@ calib_f:
         nop
         .balign 4
 l_pmc8: .long   0xFF100000
+        .include "meant.S"              ! behind the rest: rare, and the others' places in the caches stay as they are
         .balign 32
 trace_end:

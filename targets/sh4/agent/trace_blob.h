@@ -63,21 +63,26 @@ enum {
 enum { SH4_TRACE_X_SPC = 0, SH4_TRACE_X_WAIT = 3, SH4_TRACE_X_BEGUN = 10 /* tasks that filtered handlers began */ };
 /* Words of the block for code that is stepped (step.S). */
 enum {
-    SH4_TRACE_R_PREV, SH4_TRACE_R_BASE, SH4_TRACE_R_SIZE, SH4_TRACE_R_TBASE, SH4_TRACE_R_TSIZE, SH4_TRACE_R_TABLE,
-    SH4_TRACE_R_K1, SH4_TRACE_R_K2
+    SH4_TRACE_R_PREV, SH4_TRACE_R_BASE, SH4_TRACE_R_SIZE, SH4_TRACE_R_TBASE, SH4_TRACE_R_TSIZE,
+    SH4_TRACE_R_INTEVT, /* not of ROM: of the last interrupt that was passed on, 0 none */
+    SH4_TRACE_R_K1, SH4_TRACE_R_K2, SH4_TRACE_R_TABLE = 9
 };
 /* Words of the block for what the program means to be in registers where traps have changed it. */
-enum { SH4_TRACE_M_SR /* SR as the program loaded it with BL=1, 0: it did not; its MD is set, so it is not 0 */ };
+enum {
+    SH4_TRACE_M_SR,     /* SR as the program loaded it with BL=1, 0: it did not; its MD is set, so it is not 0 */
+    SH4_TRACE_M_TRA, SH4_TRACE_M_EXPEVT /* of the last exception that was passed on */
+};
 /* Of SR, in such a section: BL is clear and IMASK 15. */
 #define SH4_TRACE_SR_MEANT 0x100000F0u
 enum sh4_trace_state {
     SH4_TRACE_STOPPED = 1, /* before a start point, behind a stop point */
     SH4_TRACE_FILTER = 2,  /* inside a filtered interrupt */
+    SH4_TRACE_TRAPPED = 4, /* an exception was passed on to the program, and its handler is not known to have returned */
     SH4_TRACE_FULL = 8,    /* live policy: no room, events are counted as lost */
     SH4_TRACE_CALLS = 16,  /* obey the program's own off and on calls */
     SH4_TRACE_AUTO = 32,   /* filter interrupts */
     SH4_TRACE_LIVE = 64,
-    SH4_TRACE_ODD = SH4_TRACE_STOPPED | SH4_TRACE_FILTER | SH4_TRACE_FULL | SH4_TRACE_CALLS /* S_SIZE must be 0 */
+    SH4_TRACE_ODD = SH4_TRACE_STOPPED | SH4_TRACE_FILTER | SH4_TRACE_TRAPPED | SH4_TRACE_FULL | SH4_TRACE_CALLS /* S_SIZE must be 0 */
 };
 /* The table: a halfword for each halfword of code. Negative: where the stub is, from the table's start, + enum sh4_trace_flag.
  * Positive: number of a special site, from 1. 0: no site. A site's number in records is its halfword's. */

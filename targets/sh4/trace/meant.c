@@ -33,9 +33,21 @@ int sh4_trace_meant_seen(struct sh4_trace *tr, struct err *err)
     int ret = sh4_trace_get(tr, sh4_trace_blob.meant + 4 * SH4_TRACE_M_SR, &word, 1, err);
     if (ret < 0)
         return ret;
+    if (t->save[SH4_SAVE_KIND] == SH4_ENTRY_INTERRUPT && (ret = sh4_trace_meant_intevt(tr, err)) < 0)
+        return ret;
     tr->meant_seen = word;
     t->sr_meant = in_section(t->sr, word) ? word : 0;
     return 0;
+}
+
+int sh4_trace_meant_intevt(struct sh4_trace *tr, struct err *err)
+{
+    uint32_t word;
+    int ret = sh4_trace_get(tr, sh4_trace_blob.rom + 4 * SH4_TRACE_R_INTEVT, &word, 1, err);
+    if (ret < 0 || !word)
+        return ret;
+    tr->t->trap[2] = word;
+    return sh4_agent_poke(tr->t, SH4_INTEVT, 4, word, err);
 }
 
 int sh4_trace_meant_resumed(struct sh4_trace *tr, struct err *err)

@@ -289,7 +289,8 @@ static int serve(struct sh4_trace *tr, struct err *err)
     if (!ours)
         return 1;
     uint64_t before = now(t);
-    if ((ret = sh4_trace_empty(tr, err)) < 0 || (ret = go_on(tr, err)) < 0)
+    ret = kind == SH4_ENTRY_INTERRUPT ? sh4_trace_meant_intevt(tr, err) : 0;
+    if (ret < 0 || (ret = sh4_trace_empty(tr, err)) < 0 || (ret = go_on(tr, err)) < 0)
         return ret;
     tr->held_ns += now(t) - before;
     tr->patience_ns = t->link.jtag ? 0 : SLOW_LINK * (now(t) - before);
@@ -876,18 +877,20 @@ static void set_hooks(struct sh4_trace *tr, bool on)
 /* Counting begins: what the counters show now is zero. */
 static int start_state(struct sh4_trace *tr, bool active, struct err *err)
 {
-    uint32_t last[2] = { 0, 0 }, cost[2], state = initial_state(&tr->cfg);
-    int ret = 0;
+    uint32_t last[2] = { 0, 0 }, cost[2], now_in = 0, state = initial_state(&tr->cfg);
+    int ret = sh4_trace_get(tr, sh4_trace_blob.cold + 4 * SH4_TRACE_C_STATE, &now_in, 1, err);
     memcpy(tr->dec.residue16, tr->residue16[true], sizeof tr->dec.residue16);
     for (int n = 0; n < 2; n++)
         cost[n] = (uint32_t)sh4_trace_filter_cost(&tr->dec, n);
     tr->step_cached = -1;
-    ret = sh4_trace_put(tr, sh4_trace_blob.cold + 4 * SH4_TRACE_C_K1, cost, 2, err);
+    if (ret == 0)
+        ret = sh4_trace_put(tr, sh4_trace_blob.cold + 4 * SH4_TRACE_C_K1, cost, 2, err);
     if (ret == 0)
         ret = sh4_trace_step_cost(tr, true, err);
     for (unsigned n = 0; ret == 0 && n < 2; n++)
         ret = sh4_agent_peek(tr->t, n ? SH4_PMCTR2L : SH4_PMCTR1L, 4, &last[n], err);
     state = active ? state & ~(uint32_t)SH4_TRACE_STOPPED : state | SH4_TRACE_STOPPED;
+    state |= now_in & SH4_TRACE_TRAPPED;
     if (ret == 0)
         ret = sh4_trace_put(tr, sh4_trace_blob.save + 4 * SH4_TRACE_S_LAST1, last, 2, err);
     if (ret == 0)

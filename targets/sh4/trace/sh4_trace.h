@@ -111,6 +111,8 @@ int sh4_trace_step_loop(struct sh4_trace *tr, bool on, struct err *err);
 int sh4_trace_meant_seen(struct sh4_trace *tr, struct err *err);
 int sh4_trace_meant_resumed(struct sh4_trace *tr, struct err *err);
 int sh4_trace_meant_resuming(struct sh4_trace *tr, struct err *err);
+/* The agent, or the program, was interrupted by us: INTEVT is what the program's last interrupt left, if there was one. */
+int sh4_trace_meant_intevt(struct sh4_trace *tr, struct err *err);
 /* The halted program gets its BL=1: the trace ends; or that of a lost session, whose agent is at base. */
 int sh4_trace_meant_end(struct sh4_target *t, struct err *err);
 int sh4_trace_meant_left(struct sh4_target *t, uint32_t base, struct err *err);
