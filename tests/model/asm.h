@@ -23,7 +23,7 @@ struct asm_prog {
     size_t len; /* bytes in code */
     uint8_t code[65536];
     size_t nlabels;
-    struct asm_label labels[256];
+    struct asm_label labels[1024];
 };
 
 /* Assembles src at origin. Prior labels in p are kept, so constants can be defined with asm_define. */

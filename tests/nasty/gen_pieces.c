@@ -1,0 +1,248 @@
+/* Set pieces of nasty programs: longjmp, coroutines, tasks, exception handlers, BL sections, FPU modes. */
+#include <stdio.h>
+
+#include "tests/nasty/gen_priv.h"
+
+/* Data of the pieces, and the stacks of tasks, upwards. */
+#define DATA 0x0C080000u
+#define STACKS 0x0C0A0000u
+enum { JUMP_BUFFER = 0x000, SWAP_MAIN = 0x100, SWAP_OTHER = 0x104, TASK_NOW = 0x200, TASK_SP = 0x204, HANDLER_DEPTH = 0x300, PAIR_END = 0x408 };
+enum { TASK_ENTRIES = 3, VECTOR_SETS = 2 };
+
+static bool has(uint32_t features, enum nasty_feature f)
+{
+    return features >> f & 1;
+}
+
+static void load_number(struct nasty_program *p, const char *reg, uint32_t v)
+{
+    char text[16];
+    snprintf(text, sizeof text, "0x%08X", (unsigned)v);
+    load(p, reg, text);
+}
+
+void clear_data(struct nasty_program *p)
+{
+    load_number(p, "r1", DATA + HANDLER_DEPTH);
+    put(p, "mov #0,r2\n mov.l r2,@r1");
+}
+
+void emit_getpc(struct nasty_program *p)
+{
+    unsigned k = p->nlabel++;
+    put(p, "sts pr,r3\n bsr g_%u\n nop\n g_%u: sts pr,r2\n lds r3,pr\n add r2,r8", k, k);
+    work(p, 1);
+    put(p, "rts\n nop");
+}
+
+/* The mode is changed, something is called under it, the mode comes back. FR12-FR15 hold the sum. */
+void emit_fpu(struct nasty_program *p, unsigned variant, int callee)
+{
+    char name[16];
+    snprintf(name, sizeof name, "f%d", callee);
+    enter(p);
+    put(p, "sts fpscr,r9");
+    load_number(p, "r0", 0x00040001);
+    put(p, "lds r0,fpscr\n mov #3,r0\n lds r0,fpul\n float fpul,fr2\n fldi1 fr3\n fadd fr2,fr3");
+    if (variant & 1)
+        put(p, "frchg");
+    if (variant & 2) { /* pairs want 8-byte boundaries, which R15 does not keep */
+        load_number(p, "r1", DATA + PAIR_END);
+        put(p, "fschg\n fmov.d dr2,@-r1\n fmov.d @r1+,dr4\n fschg");
+    }
+    if (variant & 4) {
+        load_number(p, "r0", 0x000C0001); /* PR: double precision */
+        put(p, "lds r0,fpscr\n mov #5,r0\n lds r0,fpul\n float fpul,dr6\n fadd dr6,dr6\n ftrc dr6,fpul\n sts fpul,r0\n add r0,r8");
+    }
+    if (callee >= 0)
+        call(p, name, false);
+    load_number(p, "r0", 0x00040001);
+    put(p, "lds r0,fpscr\n ftrc fr3,fpul\n sts fpul,r0\n add r0,r8\n lds r9,fpscr");
+    leave(p);
+}
+
+/* ---- longjmp ---- */
+
+static void emit_longjmp(struct nasty_program *p)
+{
+    unsigned by_jmp = pick(p, 2), rounds = 1 + pick(p, 3), depth = 1 + pick(p, 5);
+    put(p, ".align 2\n jtry:");
+    enter(p);
+    put(p, "mov #%u,r9\n jt_a:", rounds);
+    load_number(p, "r4", DATA + JUMP_BUFFER);
+    put(p, "bsr jset\n nop\n tst r0,r0\n bf jt_b\n bsr jdeep\n mov #%u,r5", depth);
+    put(p, "jt_b: add r0,r8\n dt r9\n bf jt_a");
+    leave(p);
+    put(p, "jset: sts pr,r1\n mov.l r1,@r4\n mov.l r15,@(4,r4)\n mov.l r9,@(8,r4)\n rts\n mov #0,r0");
+    put(p, "jdeep: sts.l pr,@-r15\n tst r5,r5\n bf jd_c\n bsr jlong\n mov #1,r0\n"
+           "jd_c: bsr jdeep\n add #-1,r5\n lds.l @r15+,pr\n rts\n nop");
+    put(p, "jlong: mov.l @r4,r1\n mov.l @(4,r4),r15\n mov.l @(8,r4),r9");
+    put(p, by_jmp ? "jmp @r1\n nop" : "lds r1,pr\n rts\n nop");
+}
+
+/* ---- two stacks ---- */
+
+static void new_stack(struct nasty_program *p, uint32_t low, uint32_t bytes)
+{
+    p->stacks[p->nstacks++] = (struct nasty_stack){ low + 4, low + bytes };
+}
+
+static void emit_coroutines(struct nasty_program *p)
+{
+    unsigned rounds = 2 + pick(p, 4);
+    uint32_t bytes = 512u << pick(p, 5), low = STACKS - 0x10000, top = low + bytes;
+    new_stack(p, low, bytes);
+    put(p, ".align 2\n corun:");
+    enter(p);
+    load_number(p, "r0", top);
+    load(p, "r1", "cobody");
+    put(p, "mov.l r1,@-r0\n mov #9,r1\n mov.l r1,@-r0");
+    load_number(p, "r1", DATA + SWAP_OTHER);
+    put(p, "mov.l r0,@r1\n mov #%u,r9\n co_a:", rounds);
+    load_number(p, "r4", DATA + SWAP_MAIN);
+    load_number(p, "r5", DATA + SWAP_OTHER);
+    put(p, "bsr coswap\n add #1,r8\n dt r9\n bf co_a");
+    leave(p);
+    put(p, "coswap: sts.l pr,@-r15\n mov.l r9,@-r15\n mov.l r15,@r4\n mov.l @r5,r15\n mov.l @r15+,r9\n lds.l @r15+,pr\n rts\n nop");
+    put(p, "cobody: add #3,r8\n cb_a:");
+    put(p, "bsr cohelp\n nop");
+    load_number(p, "r4", DATA + SWAP_OTHER);
+    load_number(p, "r5", DATA + SWAP_MAIN);
+    put(p, "bsr coswap\n nop\n bra cb_a\n add #1,r9");
+    put(p, "cohelp: sts.l pr,@-r15");
+    if (pick(p, 2)) { /* swaps below a frame, too */
+        load_number(p, "r4", DATA + SWAP_OTHER);
+        load_number(p, "r5", DATA + SWAP_MAIN);
+        put(p, "bsr coswap\n nop");
+    }
+    work(p, 2);
+    put(p, "lds.l @r15+,pr\n rts\n nop");
+}
+
+/* Tasks take turns; each is made with a frame that `yield` pops. All run the same functions. */
+static void emit_tasks(struct nasty_program *p)
+{
+    unsigned n = 1 + pick(p, 3), rounds = 2 + pick(p, 4);
+    uint32_t bytes = 512u << pick(p, 8), low = STACKS;
+    put(p, ".align 2\n trun:");
+    enter(p);
+    load_number(p, "r3", DATA + TASK_NOW);
+    put(p, "mov #0,r0\n mov.l r0,@r3");
+    for (unsigned k = 0; k < n; k++, low += bytes) {
+        char entry[16];
+        snprintf(entry, sizeof entry, "tbody%u", pick(p, TASK_ENTRIES));
+        new_stack(p, low, bytes);
+        load_number(p, "r2", low + bytes);
+        load(p, "r1", entry);
+        put(p, "mov.l r1,@-r2\n mov.l r1,@-r2\n mov.l r2,@(%u,r3)", 4 * (k + 2));
+    }
+    put(p, "mov #%u,r9\n tr_a: bsr yield\n add #1,r8\n dt r9\n bf tr_a", rounds);
+    leave(p);
+    put(p, "yield: sts.l pr,@-r15\n mov.l r9,@-r15");
+    load_number(p, "r3", DATA + TASK_NOW);
+    put(p, "mov.l @r3,r0\n mov r0,r1\n shll2 r1\n add r3,r1\n mov.l r15,@(4,r1)\n"
+           "add #1,r0\n mov #%u,r2\n cmp/gt r2,r0\n bf ty_a\n mov #0,r0\n ty_a: mov.l r0,@r3", n);
+    put(p, "mov r0,r1\n shll2 r1\n add r3,r1\n mov.l @(4,r1),r15\n mov.l @r15+,r9\n lds.l @r15+,pr\n rts\n nop");
+    for (unsigned k = 0; k < TASK_ENTRIES; k++) {
+        put(p, ".align 2\n tbody%u: add #%u,r8\n tb%u_a:", k, 3 * k + 1, k);
+        work(p, 1 + pick(p, 3));
+        put(p, "%s\n nop\n bra tb%u_a\n nop", pick(p, 2) ? "bsr yield" : "bsr tdeep", k);
+    }
+    put(p, "tdeep: sts.l pr,@-r15\n mov.l r9,@-r15\n bsr tdeep2\n mov #2,r9\n mov.l @r15+,r9\n lds.l @r15+,pr\n rts\n nop");
+    put(p, "tdeep2: sts.l pr,@-r15\n bsr yield\n add #1,r8\n lds.l @r15+,pr\n rts\n nop");
+}
+
+/* ---- exceptions ---- */
+
+static void emit_nested_handler(struct nasty_program *p, unsigned set)
+{
+    put(p, "stc.l spc,@-r15\n stc.l ssr,@-r15\n sts.l pr,@-r15\n mov.l r9,@-r15\n mov.l r8,@-r15");
+    load_number(p, "r0", 0x40000000); /* BL=0, bank 0: what interrupted code holds in R0-R7 is saved next */
+    put(p, "ldc r0,sr\n mov.l r0,@-r15\n mov.l r1,@-r15\n mov.l r2,@-r15\n mov.l r3,@-r15\n mov.l r4,@-r15\n mov.l r5,@-r15");
+    put(p, "bsr hleaf%u\n nop", set);
+    load_number(p, "r1", DATA + HANDLER_DEPTH);
+    put(p, "mov.l @r1,r2\n tst r2,r2\n bf hn%u_a\n mov #1,r2\n mov.l r2,@r1\n trapa #9\n", set);
+    load_number(p, "r1", DATA + HANDLER_DEPTH);
+    put(p, "mov #0,r2\n mov.l r2,@r1\n hn%u_a:", set);
+    put(p, "mov.l @r15+,r5\n mov.l @r15+,r4\n mov.l @r15+,r3\n mov.l @r15+,r2\n mov.l @r15+,r1\n mov.l @r15+,r0");
+    put(p, "stc sr,r7\n mov r7,r6");
+    load_number(p, "r7", 0x70000000);
+    put(p, "ldc r7,sr\n mov.l @r15+,r8\n mov.l @r15+,r9\n lds.l @r15+,pr\n ldc.l @r15+,ssr\n ldc.l @r15+,spc\n rte\n nop");
+    put(p, ".align 2\n hleaf%u: mov r8,r0\n rotl r0\n rts\n nop", set);
+}
+
+/* The handler at vector set k + 0x100. */
+static void emit_vectors(struct nasty_program *p, unsigned set, bool nested)
+{
+    put(p, ".align 8\n vec_%u: .space 256\n hexc%u:", set, set);
+    if (nested) {
+        emit_nested_handler(p, set);
+        return;
+    }
+    put(p, "mov #%u,r0\n add r0,r0\n add r0,r8", set + 1);
+    put(p, "rte\n nop");
+}
+
+static void emit_vbr(struct nasty_program *p)
+{
+    put(p, ".align 2\n vmove:");
+    enter(p);
+    for (unsigned k = 0; k < 3; k++) {
+        load(p, "r0", k & 1 ? "vec_0" : "vec_1");
+        put(p, "ldc r0,vbr\n trapa #%u", k);
+        work(p, 1);
+        put(p, "bsr vleaf\n nop");
+    }
+    leave(p);
+    put(p, "vleaf: add #2,r8\n trapa #7\n rts\n nop");
+}
+
+/* ---- BL ---- */
+
+static void emit_bl(struct nasty_program *p)
+{
+    put(p, ".align 2\n blrun:");
+    enter(p);
+    put(p, "bsr blleaf\n nop\n stc sr,r9\n mov r9,r0");
+    load_number(p, "r1", 0x10000000);
+    put(p, "or r1,r0\n ldc r0,sr");
+    work(p, 2);
+    put(p, "bsr blinner\n nop\n ldc r9,sr\n bsr blleaf\n nop");
+    leave(p);
+    put(p, "blinner: sts.l pr,@-r15\n add #1,r8\n bsr blleaf2\n nop\n lds.l @r15+,pr\n rts\n nop");
+    put(p, "blleaf: add #3,r8\n rts\n nop\n blleaf2: add #5,r8\n rts\n nop");
+}
+
+/* ---- all ---- */
+
+struct piece {
+    enum nasty_feature feature;
+    const char *entry;
+    void (*emit)(struct nasty_program *p);
+};
+static const struct piece pieces[] = {
+    { NASTY_longjmp, "jtry", emit_longjmp }, { NASTY_coroutines, "corun", emit_coroutines }, { NASTY_tasks, "trun", emit_tasks },
+    { NASTY_vbr, "vmove", emit_vbr },        { NASTY_bl, "blrun", emit_bl },
+};
+
+void main_pieces(struct nasty_program *p, uint32_t features)
+{
+    for (unsigned k = 0; k < sizeof pieces / sizeof pieces[0]; k++)
+        for (unsigned n = 0; has(features, pieces[k].feature) && n < 2; n++) {
+            bool once = pieces[k].feature == NASTY_coroutines || pieces[k].feature == NASTY_tasks; /* their stacks are left as they are */
+            if (!once || n == 0)
+                call(p, pieces[k].entry, false);
+        }
+    if (has(features, NASTY_trapa) || has(features, NASTY_nested))
+        put(p, "trapa #3\n add #1,r8\n trapa #4");
+}
+
+void emit_pieces(struct nasty_program *p, uint32_t features)
+{
+    for (unsigned k = 0; k < sizeof pieces / sizeof pieces[0]; k++)
+        if (has(features, pieces[k].feature))
+            pieces[k].emit(p);
+    for (unsigned k = 0; k < VECTOR_SETS; k++)
+        if (has(features, NASTY_trapa) || has(features, NASTY_nested) || has(features, NASTY_vbr))
+            emit_vectors(p, k, has(features, NASTY_nested));
+}

@@ -1,0 +1,439 @@
+/* Nasty programs against the whole trace: generator -> qemu's log -> true tree; simulated board -> agent -> events -> call tree.
+ *
+ *     sh4-nasty [--features a,b|all] [--seed N] [--count N] [--drop MASK] [--shrink] [--print] [--exact] [--each] [--vary N]
+ *
+ * Program k has seed N + k; --vary adds N programs of seeds that nobody has seen. With --each a program has a part of the features. Each is judged: "exact" (paths, hits, instructions, result), "marked" (what differs is doubtful or is said to
+ * be untraced), else it fails. With --exact "marked" fails, too. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "probe/base/util.h"
+#include "profiler/calltree.h"
+#include "tests/nasty/oracle.h"
+#include "tests/nasty/qemu_log.h"
+#include "tests/trace/board.h"
+
+enum verdict { EXACT, MARKED, FAILED, NVERDICTS };
+enum { TIME_LIMIT_S = 60, MAX_SHOWN = 12 };
+
+struct options {
+    uint64_t seed;
+    unsigned count, vary;
+    uint32_t features, dropped;
+    bool shrink, print, exact, each, quiet;
+};
+/* What became of the programs. */
+struct tally {
+    unsigned all[NVERDICTS], by[NASTY_NFEATURES][NVERDICTS], bad;
+};
+struct run {
+    const struct options *o;
+    uint64_t seed;
+    struct nasty_program p;
+    struct asm_prog prog;
+    struct qemu_log log;
+    struct oracle *oracle;
+    struct oracle_function f[64];
+    size_t nf;
+    struct board b;
+    struct calltree *tree;
+    struct trace_status st;
+    uint64_t head, tail, head_seen, tail_seen; /* instructions before the first event and after the last one: a profile is what lies between its events */
+    unsigned shown, differ, unmarked;
+};
+
+/* ---- both trees, by path ---- */
+
+static void name_in(const struct run *r, uint64_t addr, char *out, size_t cap)
+{
+    for (size_t i = 0; i < r->nf; i++)
+        if (addr >= r->f[i].low && addr < r->f[i].high) {
+            snprintf(out, cap, "%s", r->f[i].name);
+            return;
+        }
+    snprintf(out, cap, "%08x", (unsigned)addr);
+}
+
+static int true_child(const struct run *r, int parent, uint64_t addr, bool exception)
+{
+    size_t n;
+    const struct oracle_node *nodes = oracle_nodes(r->oracle, &n);
+    for (size_t i = 0; i < n; i++) {
+        const struct oracle_function *f = &r->f[nodes[i].function];
+        if (nodes[i].parent == parent && addr >= f->low && addr < f->high && nodes[i].exception == exception)
+            return (int)i;
+    }
+    return -1;
+}
+
+static void path_of(const struct run *r, const struct calltree_node *nodes, uint32_t k, char *out, size_t cap)
+{
+    char name[32];
+    size_t n = 0;
+    if (nodes[k].parent != CALLTREE_NONE) {
+        path_of(r, nodes, nodes[k].parent, out, cap);
+        n = strlen(out);
+    }
+    name_in(r, nodes[k].addr, name, sizeof name);
+    snprintf(out + n, cap - n, "%s%s", n ? "/" : nodes[k].kind == CALLTREE_EXCEPTION ? "!" : "", name);
+}
+
+static void differs(struct run *r, bool marked, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
+static void differs(struct run *r, bool marked, const char *fmt, ...)
+{
+    va_list ap;
+    r->differ++;
+    r->unmarked += !marked;
+    if (r->o->quiet || r->shown++ >= MAX_SHOWN)
+        return;
+    printf("    %s ", marked ? "marked " : "DIFFERS");
+    va_start(ap, fmt);
+    vprintf(fmt, ap);
+    va_end(ap);
+    printf("\n");
+}
+
+/* Every node seen against the true one; which true ones were met. A path below a doubtful node rests on it. */
+static void compare_seen(struct run *r, bool *met, bool untraced)
+{
+    size_t nt, n;
+    const struct oracle_node *want = oracle_nodes(r->oracle, &nt);
+    const struct calltree_node *got = calltree_nodes(r->tree, &n);
+    int *same = calloc(n + 1, sizeof *same);
+    bool *doubt = calloc(n + 1, sizeof *doubt);
+    char path[1024];
+    for (size_t i = 0; same && doubt && i < n; i++) {
+        bool root = got[i].parent == CALLTREE_NONE;
+        int parent = root ? -1 : same[got[i].parent];
+        doubt[i] = got[i].doubtful || untraced || (!root && doubt[got[i].parent]);
+        same[i] = parent == -2 ? -2 : true_child(r, parent, got[i].addr, root && got[i].kind == CALLTREE_EXCEPTION);
+        same[i] = same[i] < 0 ? -2 : same[i];
+        uint64_t hits = same[i] < 0 ? 0 : want[same[i]].hits, count = same[i] < 0 ? 0 : want[same[i]].count, c1 = got[i].c1;
+        count -= same[i] == 0 ? r->head + r->tail : 0;
+        c1 -= same[i] == 0 ? r->head_seen + r->tail_seen : 0;
+        if (same[i] >= 0)
+            met[same[i]] = true;
+        if (same[i] >= 0 && got[i].hits == hits && c1 == count)
+            continue;
+        path_of(r, got, (uint32_t)i, path, sizeof path);
+        differs(r, doubt[i], "%s: hits %u for %u, instructions %u for %u", path, (unsigned)got[i].hits, (unsigned)hits, (unsigned)c1,
+                (unsigned)count);
+    }
+    free(same);
+    free(doubt);
+}
+
+static void compare(struct run *r)
+{
+    size_t n;
+    const struct oracle_node *want = oracle_nodes(r->oracle, &n);
+    const struct calltree_stats *cs = calltree_stats(r->tree);
+    bool *met = calloc(n + 1, sizeof *met);
+    bool untraced = r->st.untraced_sites > 0; /* said by the status note, so everybody can know */
+    uint64_t total = 0;
+    if (!met)
+        return;
+    compare_seen(r, met, untraced);
+    for (size_t i = 0; i < n; i++) {
+        total += want[i].count;
+        if (!met[i])
+            differs(r, untraced || cs->doubtful, "%s below %s: never seen, hits %u", r->f[want[i].function].name,
+                    want[i].parent < 0 ? "no one" : r->f[want[want[i].parent].function].name, (unsigned)want[i].hits);
+    }
+    total -= r->head + r->tail;
+    uint64_t seen = cs->total_c1 - r->head_seen - r->tail_seen;
+    if (total != seen)
+        differs(r, untraced, "all: instructions %u for %u", (unsigned)seen, (unsigned)total);
+    uint32_t result = board_reg(&r->b, 8);
+    if (result != r->log.result)
+        differs(r, false, "the program's result: %08x for %08x", (unsigned)result, (unsigned)r->log.result);
+    free(met);
+}
+
+/* ---- one program ---- */
+
+static bool resolve(void *ctx, uint64_t addr, struct calltree_range *out)
+{
+    const struct run *r = ctx;
+    for (size_t i = 0; i < r->nf; i++)
+        if (addr >= r->f[i].low && addr < r->f[i].high) {
+            *out = (struct calltree_range){ r->f[i].low, r->f[i].low, r->f[i].high };
+            return true;
+        }
+    return false;
+}
+
+static void find_functions(struct run *r)
+{
+    for (size_t i = 0; i < r->prog.nlabels; i++) {
+        if (strchr(r->prog.labels[i].name, '_'))
+            continue;
+        assert_true(r->nf < ARRAY_LEN(r->f));
+        struct oracle_function *f = &r->f[r->nf++];
+        snprintf(f->name, sizeof f->name, "%s", r->prog.labels[i].name);
+        f->low = r->prog.labels[i].value;
+        f->high = BOARD_TEXT + (uint32_t)r->prog.len;
+        if (r->nf > 1)
+            r->f[r->nf - 2].high = f->low;
+    }
+}
+
+static void find_ends(struct run *r)
+{
+    uint64_t last = 0;
+    oracle_ends(r->oracle, &r->head, &r->tail);
+    for (size_t i = 0; i < r->b.nev; i++) {
+        const struct event *e = &r->b.ev[i];
+        bool of_program = e->kind >= EVENT_CALL && e->kind <= EVENT_RTE;
+        r->head_seen = r->head_seen || !of_program ? r->head_seen : e->c1;
+        last = of_program ? e->c1 : last;
+        r->tail_seen = e->flags & EVENT_HAS_C1 ? e->c1 - last : r->tail_seen;
+    }
+}
+
+static void trace(struct run *r)
+{
+    struct calltree_config cfg = { .resolve = resolve, .resolve_ctx = r };
+    board_open(&r->b, &r->prog, "", r->p.text);
+    board_arm(&r->b, &(struct trace_config){ .counter = { 0x13, 0x23 } });
+    board_run(&r->b, "m_end", 4000000000);
+    board_disarm(&r->b);
+    assert_int_equal(r->b.t->ops->trace->status(r->b.t, &r->st, NULL), 0);
+    assert_int_equal(calltree_new(&cfg, &r->tree, NULL), 0);
+    calltree_feed(r->tree, r->b.ev, r->b.nev);
+    find_ends(r);
+}
+
+static void print_events(const struct run *r)
+{
+    char from[32], to[32];
+    for (size_t i = 0; i < r->b.nev; i++) {
+        const struct event *e = &r->b.ev[i];
+        name_in(r, e->pc, from, sizeof from);
+        name_in(r, e->target, to, sizeof to);
+        printf("event kind %u %s %08x -> %s %08x sp %08x c1 %u flags %x\n", e->kind, from, (unsigned)e->pc, to, (unsigned)e->target, (unsigned)e->sp,
+               (unsigned)e->c1, (unsigned)e->flags);
+    }
+}
+
+static enum verdict judge(struct run *r)
+{
+    char why[128];
+    nasty_generate(&r->p, r->seed, r->o->features, r->o->dropped);
+    if (r->o->print)
+        fputs(r->p.text, stdout);
+    asm_text(&r->prog, BOARD_TEXT, r->p.text);
+    find_functions(r);
+    if (!qemu_log_run(&r->log, r->prog.code, r->prog.len, BOARD_TEXT, asm_label(&r->prog, "m_end"))) {
+        differs(r, false, "%s", r->log.why);
+        return FAILED;
+    }
+    r->oracle = oracle_run(r->log.steps, r->log.n, r->prog.code, BOARD_TEXT, r->prog.len, r->f, r->nf, &r->p, why);
+    if (!r->oracle) {
+        differs(r, false, "the log: %s", why);
+        return FAILED;
+    }
+    trace(r);
+    if (r->o->print)
+        print_events(r);
+    compare(r);
+    if (r->differ && !r->o->quiet)
+        printf("    %u instructions; %s\n", (unsigned)r->log.n, r->st.note);
+    return r->unmarked ? FAILED : r->differ ? MARKED : EXACT;
+}
+
+/* In a process of its own: whatever goes wrong is that program's. */
+static enum verdict run_seed(const struct options *o, uint64_t seed)
+{
+    int status;
+    fflush(stdout);
+    pid_t pid = fork();
+    if (pid == 0) {
+        struct run *r = calloc(1, sizeof *r);
+        alarm(TIME_LIMIT_S);
+        if (o->quiet && (!freopen("/dev/null", "w", stdout) || !freopen("/dev/null", "w", stderr)))
+            _exit(FAILED);
+        r->o = o;
+        r->seed = seed;
+        enum verdict v = judge(r);
+        oracle_free(r->oracle);
+        qemu_log_free(&r->log);
+        calltree_free(r->tree);
+        if (r->b.t)
+            board_close(&r->b);
+        free(r);
+        fflush(stdout);
+        exit((int)v);
+    }
+    if (pid < 0 || waitpid(pid, &status, 0) != pid || !WIFEXITED(status) || WEXITSTATUS(status) >= NVERDICTS)
+        return FAILED;
+    return (enum verdict)WEXITSTATUS(status);
+}
+
+/* Leaves out whatever the failure does not need. */
+static void shrink(const struct options *given, uint64_t seed)
+{
+    struct options o = *given;
+    o.quiet = true;
+    for (unsigned k = 0; k < 8 + NASTY_NFEATURES; k++) {
+        if (k >= 8 && !(o.features >> (k - 8) & 1))
+            continue;
+        o.dropped |= 1u << k;
+        if (run_seed(&o, seed) != FAILED)
+            o.dropped &= ~(1u << k);
+    }
+    printf("    smaller: --seed %llu --count 1 --drop 0x%x\n", (unsigned long long)seed, (unsigned)o.dropped);
+}
+
+/* ---- options ---- */
+
+static int feature_named(const char *name, size_t len)
+{
+    for (int i = 0; i < NASTY_NFEATURES; i++)
+        if (strlen(nasty_features[i].name) == len && !strncmp(nasty_features[i].name, name, len))
+            return i;
+    return -1;
+}
+
+static void usage(void)
+{
+    printf("usage: sh4-nasty [--features a,b|all] [--seed N] [--count N] [--drop MASK] [--shrink] [--print] [--exact] [--each] [--vary N]\nfeatures:\n");
+    for (int i = 0; i < NASTY_NFEATURES; i++)
+        printf("  %-12s %s\n", nasty_features[i].name, nasty_features[i].text);
+    exit(2);
+}
+
+static uint32_t parse_features(const char *list)
+{
+    uint32_t out = 0;
+    if (!strcmp(list, "all"))
+        return (1u << NASTY_NFEATURES) - 1;
+    while (*list) {
+        size_t len = strcspn(list, ",");
+        int k = feature_named(list, len);
+        if (k < 0)
+            usage();
+        out |= 1u << k;
+        list += len + (list[len] == ',');
+    }
+    return out;
+}
+
+static bool take_flag(struct options *o, const char *arg)
+{
+    if (!strcmp(arg, "--shrink"))
+        o->shrink = true;
+    else if (!strcmp(arg, "--print"))
+        o->print = true;
+    else if (!strcmp(arg, "--exact"))
+        o->exact = true;
+    else if (!strcmp(arg, "--each"))
+        o->each = true;
+    else
+        return false;
+    return true;
+}
+
+static void parse(struct options *o, int argc, char **argv)
+{
+    for (int i = 1; i < argc; i++) {
+        if (take_flag(o, argv[i]))
+            continue;
+        const char *value = i + 1 < argc ? argv[++i] : NULL;
+        if (!value)
+            usage();
+        if (!strcmp(argv[i - 1], "--features"))
+            o->features = parse_features(value);
+        else if (!strcmp(argv[i - 1], "--seed"))
+            o->seed = strtoull(value, NULL, 0);
+        else if (!strcmp(argv[i - 1], "--count"))
+            o->count = (unsigned)strtoul(value, NULL, 0);
+        else if (!strcmp(argv[i - 1], "--vary"))
+            o->vary = (unsigned)strtoul(value, NULL, 0);
+        else if (!strcmp(argv[i - 1], "--drop"))
+            o->dropped = (uint32_t)strtoul(value, NULL, 0);
+        else
+            usage();
+    }
+}
+
+static void print_features(uint32_t features)
+{
+    const char *comma = "";
+    for (int i = 0; i < NASTY_NFEATURES; i++)
+        if (features >> i & 1) {
+            printf("%s%s", comma, nasty_features[i].name);
+            comma = ",";
+        }
+}
+
+/* Some of them, two on the average, and calls always. */
+static uint32_t part_of(uint32_t features, uint64_t seed)
+{
+    uint32_t some = 1u << NASTY_calls, want = 1 + (uint32_t)(seed % 3);
+    uint64_t x = (seed + 1) * 0xD1342543DE82EF95u;
+    for (unsigned n = 0; n < 64 && want; n++, x = x * 6364136223846793005u + 1442695040888963407u) {
+        uint32_t bit = 1u << ((x >> 33) % NASTY_NFEATURES);
+        if (features & bit && !(some & bit)) {
+            some |= bit;
+            want--;
+        }
+    }
+    return some;
+}
+
+static void one(const struct options *given, uint64_t seed, struct tally *t)
+{
+    struct options o = *given;
+    o.features = o.each ? part_of(o.features, seed) : o.features;
+    enum verdict v = run_seed(&o, seed);
+    t->all[v]++;
+    for (int i = 0; i < NASTY_NFEATURES; i++)
+        t->by[i][v] += o.features >> i & 1;
+    if (v == EXACT || (v == MARKED && !o.exact))
+        return;
+    t->bad++;
+    printf("  failed: sh4-nasty --features ");
+    print_features(o.features);
+    printf(" --seed %llu --count 1 --drop 0x%x%s\n", (unsigned long long)seed, (unsigned)o.dropped, o.exact ? " --exact" : "");
+    if (o.shrink)
+        shrink(&o, seed);
+}
+
+static void print_tally(const struct tally *t, uint32_t features)
+{
+    printf("%-12s %8s %8s %8s\n", "programs", "exact", "marked", "failed");
+    for (int i = 0; i < NASTY_NFEATURES; i++)
+        if (features >> i & 1)
+            printf("%-12s %8u %8u %8u\n", nasty_features[i].name, t->by[i][EXACT], t->by[i][MARKED], t->by[i][FAILED]);
+    printf("%-12s %8u %8u %8u\n", "all", t->all[EXACT], t->all[MARKED], t->all[FAILED]);
+}
+
+int main(int argc, char **argv)
+{
+    struct options o = { .seed = 1, .count = 20, .features = 1u << NASTY_calls };
+    static struct tally t;
+    parse(&o, argc, argv);
+    if (!qemu_log_present()) {
+        printf("skipped: needs qemu-system-sh4\n");
+        return 77;
+    }
+    for (unsigned k = 0; k < o.count; k++)
+        one(&o, o.seed + k, &t);
+    uint64_t fresh = (uint64_t)time(NULL) * 1000;
+    if (o.vary)
+        printf("seeds of today: %llu to %llu\n", (unsigned long long)fresh, (unsigned long long)(fresh + o.vary - 1));
+    for (unsigned k = 0; k < o.vary; k++)
+        one(&o, fresh + k, &t);
+    print_tally(&t, o.features);
+    return t.bad ? 1 : 0;
+}

@@ -1,0 +1,306 @@
+#include "tests/nasty/oracle.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MAX_NODES = 4096, MAX_FRAMES = 512, MAX_STACKS = NASTY_MAX_TASKS + 1 };
+
+enum frame_kind { ROOT, CALLED, JUMPED, HANDLER };
+struct frame {
+    enum frame_kind kind;
+    int node;
+    uint32_t back, sp; /* where it returns to, R15 as it was entered */
+};
+struct stack {
+    struct frame frame[MAX_FRAMES];
+    int depth;
+};
+struct oracle {
+    const uint8_t *code;
+    uint32_t base;
+    size_t bytes;
+    const struct oracle_function *f;
+    size_t nf;
+    const struct nasty_program *p;
+    struct oracle_node node[MAX_NODES];
+    size_t nnodes;
+    struct stack stack[MAX_STACKS];
+    struct stack *now;
+    uint64_t total, head, tail; /* instructions: of all, up to the first event, from the last one on */
+    bool any;
+    char *why;
+};
+
+static int confused(struct oracle *o, const char *what, uint32_t pc)
+{
+    if (!*o->why)
+        snprintf(o->why, 128, "%s at %08x", what, (unsigned)pc);
+    return -1;
+}
+
+static uint16_t fetch(const struct oracle *o, uint32_t pc)
+{
+    uint32_t at = pc - o->base;
+    return at + 2 <= o->bytes ? (uint16_t)(o->code[at] | o->code[at + 1] << 8) : 0;
+}
+
+static int function_of(const struct oracle *o, uint32_t pc)
+{
+    for (size_t i = 0; i < o->nf; i++)
+        if (pc >= o->f[i].low && pc < o->f[i].high)
+            return (int)i;
+    return -1;
+}
+
+static struct stack *stack_of(struct oracle *o, uint32_t sp)
+{
+    for (size_t i = 0; i < o->p->nstacks; i++)
+        if (sp >= o->p->stacks[i].low && sp <= o->p->stacks[i].high)
+            return &o->stack[i + 1];
+    return &o->stack[0];
+}
+
+static struct frame *top(struct oracle *o)
+{
+    return &o->now->frame[o->now->depth - 1];
+}
+
+static int node_of(struct oracle *o, int parent, int function, bool exception)
+{
+    for (size_t i = 0; i < o->nnodes; i++)
+        if (o->node[i].parent == parent && o->node[i].function == function && o->node[i].exception == exception)
+            return (int)i;
+    if (o->nnodes == MAX_NODES)
+        return confused(o, "too many nodes", 0);
+    o->node[o->nnodes] = (struct oracle_node){ .parent = parent, .function = function, .exception = exception };
+    return (int)o->nnodes++;
+}
+
+static void push(struct oracle *o, enum frame_kind kind, int node, uint32_t back, uint32_t sp)
+{
+    if (o->now->depth == MAX_FRAMES || node < 0) {
+        confused(o, "too deep", back);
+        return;
+    }
+    o->now->frame[o->now->depth++] = (struct frame){ kind, node, back, sp };
+    o->node[node].hits++;
+}
+
+static void begin(struct oracle *o, uint32_t pc, uint32_t sp)
+{
+    o->now->depth = 0;
+    push(o, ROOT, node_of(o, -1, function_of(o, pc), false), 0, sp);
+}
+
+static bool runs(const struct oracle *o, const struct frame *f, uint32_t pc)
+{
+    return o->node[f->node].function == function_of(o, pc);
+}
+
+/* Frames that were entered below sp are gone, then the one on top runs pc: a longjmp. */
+static bool unwind(struct oracle *o, uint32_t pc, uint32_t sp)
+{
+    int d = o->now->depth;
+    while (d > 1 && o->now->frame[d - 1].sp < sp)
+        d--;
+    while (d > 1 && !runs(o, &o->now->frame[d - 1], pc))
+        d--;
+    if (!runs(o, &o->now->frame[d - 1], pc))
+        return false;
+    o->now->depth = d;
+    return true;
+}
+
+static void call(struct oracle *o, uint32_t back, uint32_t pc, uint32_t sp)
+{
+    int f = function_of(o, pc);
+    if (pc == back) /* the next instruction: somebody asks for its address */
+        return;
+    push(o, CALLED, node_of(o, top(o)->node, f, false), back, sp);
+}
+
+static int jump(struct oracle *o, uint32_t from, uint32_t pc, uint32_t sp, bool loose)
+{
+    struct stack *s = stack_of(o, sp);
+    if (function_of(o, from) == function_of(o, pc))
+        return 0; /* a routine that exchanges R15 is at its work, too: the task changes as it is left */
+    if (s != o->now) {
+        o->now = s;
+        if (s->depth == 0)
+            begin(o, pc, sp);
+        else if (!unwind(o, pc, sp))
+            return confused(o, "another task's function", pc);
+        return 0;
+    }
+    int f = function_of(o, pc);
+    if (f < 0)
+        return confused(o, "jump out of the program", pc);
+    if (runs(o, top(o), pc))
+        return 0;
+    bool dead = top(o)->sp < sp;
+    if (o->f[f].low != pc && dead && unwind(o, pc, sp))
+        return 0;
+    int first = o->now->depth - 1;
+    while (first > 0 && o->now->frame[first].kind == JUMPED)
+        first--;
+    for (int d = o->now->depth; d-- > first;)
+        if (o->node[o->now->frame[d].node].function == f && o->now->frame[d].kind != HANDLER) {
+            o->now->depth = d + 1; /* state machines go in circles: no tree of any depth */
+            o->node[top(o)->node].hits++;
+            return 0;
+        }
+    push(o, JUMPED, node_of(o, top(o)->node, f, false), 0, o->now->frame[first].sp);
+    o->node[top(o)->node].loose |= loose;
+    return 0;
+}
+
+static int give_back(struct oracle *o, uint32_t pc, uint32_t sp)
+{
+    struct stack *s = stack_of(o, sp);
+    if (s != o->now && s->depth == 0) {
+        o->now = s;
+        begin(o, pc, sp);
+        return 0;
+    }
+    o->now = s;
+    for (int d = s->depth; d-- > 1;)
+        if (s->frame[d].kind == CALLED && s->frame[d].back == pc && s->frame[d].sp == sp) {
+            s->depth = d;
+            return 0;
+        }
+    return unwind(o, pc, sp) ? 0 : confused(o, "return to nowhere", pc);
+}
+
+static int end_handler(struct oracle *o, uint32_t pc)
+{
+    struct stack *s = o->now;
+    for (int d = s->depth; d-- > 1;)
+        if (s->frame[d].kind == HANDLER && s->frame[d].back == pc) {
+            s->depth = d;
+            return 0;
+        }
+    return confused(o, "RTE of nobody", pc);
+}
+
+/* What an instruction does to the flow. */
+enum flow { PLAIN, CALL, JUMP, RETURN, END, TRAP, BRANCH, SLOW_BRANCH };
+
+static enum flow flow_of(uint16_t op)
+{
+    if ((op & 0xF0FF) == 0x400B || (op & 0xF000) == 0xB000 || (op & 0xF0FF) == 0x0003)
+        return CALL; /* JSR BSR BSRF */
+    if ((op & 0xF0FF) == 0x402B || (op & 0xF000) == 0xA000 || (op & 0xF0FF) == 0x0023)
+        return JUMP; /* JMP BRA BRAF */
+    if (op == 0x000B)
+        return RETURN;
+    if (op == 0x002B)
+        return END; /* RTE */
+    if ((op & 0xFF00) == 0xC300)
+        return TRAP;
+    if ((op & 0xFD00) == 0x8900)
+        return BRANCH; /* BT BF */
+    if ((op & 0xFD00) == 0x8D00)
+        return SLOW_BRANCH; /* BT/S BF/S */
+    return PLAIN;
+}
+
+static int follow(struct oracle *o, enum flow kind, const struct step *from, const struct step *to)
+{
+    switch (kind) {
+    case CALL:
+        call(o, from->pc + 4, to->pc, to->sp);
+        return 0;
+    case RETURN:
+        return give_back(o, to->pc, to->sp);
+    case END:
+        return end_handler(o, to->pc);
+    case TRAP:
+        push(o, HANDLER, node_of(o, -1, function_of(o, to->pc), true), from->pc + 2, to->sp);
+        return 0;
+    case JUMP: case BRANCH: case SLOW_BRANCH:
+        return jump(o, from->pc, to->pc, to->sp, false);
+    default:
+        return jump(o, from->pc, to->pc, to->sp, true); /* it ran into the next function */
+    }
+}
+
+/* Is this one a trace has to tell? */
+static bool is_event(const struct oracle *o, enum flow kind, uint32_t from, uint32_t to)
+{
+    return kind == CALL || kind == RETURN || kind == END || kind == TRAP || (kind != PLAIN && function_of(o, from) != function_of(o, to));
+}
+
+static void count(struct oracle *o, size_t units)
+{
+    o->node[top(o)->node].count += units;
+    o->total += units;
+    o->tail += units;
+}
+
+/* A branch that gives an event, and its slot, are counted where it leads. */
+static int run(struct oracle *o, const struct step *s, size_t n)
+{
+    size_t i = 0;
+    begin(o, s[0].pc, s[0].sp);
+    while (i < n && !*o->why) {
+        enum flow kind = flow_of(fetch(o, s[i].pc));
+        size_t units = kind == PLAIN || kind == TRAP || kind == BRANCH ? 1 : 2;
+        if (i + units > n) /* the step at n is the program's end */
+            return confused(o, "the end within a slot", s[i].pc);
+        bool late = kind == PLAIN || kind == TRAP; /* these are over before anything changes */
+        if (late)
+            count(o, 1);
+        if (kind == SLOW_BRANCH && s[i + 1].pc != s[i].pc + 2)
+            return confused(o, "no slot", s[i].pc);
+        if (is_event(o, kind, s[i].pc, s[i + units].pc)) {
+            o->head = o->any ? o->head : o->total;
+            o->any = true;
+            o->tail = 0;
+        }
+        if (follow(o, kind, &s[i], &s[i + units]) < 0)
+            return -1;
+        if (!late)
+            count(o, units);
+        i += units;
+    }
+    return *o->why ? -1 : 0;
+}
+
+struct oracle *oracle_run(const struct step *steps, size_t n, const uint8_t *code, uint32_t base, size_t bytes, const struct oracle_function *f,
+                          size_t nf, const struct nasty_program *p, char why[128])
+{
+    struct oracle *o = calloc(1, sizeof *o);
+    *why = 0;
+    if (!o)
+        return NULL;
+    o->code = code;
+    o->base = base;
+    o->bytes = bytes;
+    o->f = f;
+    o->nf = nf;
+    o->p = p;
+    o->why = why;
+    o->now = &o->stack[0];
+    if (n && run(o, steps, n) == 0)
+        return o;
+    oracle_free(o);
+    return NULL;
+}
+
+const struct oracle_node *oracle_nodes(const struct oracle *o, size_t *n)
+{
+    *n = o->nnodes;
+    return o->node;
+}
+
+void oracle_ends(const struct oracle *o, uint64_t *head, uint64_t *tail)
+{
+    *head = o->head;
+    *tail = o->tail;
+}
+
+void oracle_free(struct oracle *o)
+{
+    free(o);
+}

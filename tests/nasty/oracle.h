@@ -1,0 +1,35 @@
+/* What is true of a run: the call tree by an execution log, from the instruction set and the stacks' places alone.
+ * Nothing of the profiler or of the trace is used here. */
+#ifndef TESTS_NASTY_ORACLE_H
+#define TESTS_NASTY_ORACLE_H
+
+#include "tests/nasty/gen.h"
+
+/* One executed instruction, with R15 and R8 before it. */
+struct step {
+    uint32_t pc, sp, r8;
+};
+struct oracle_function {
+    char name[32];
+    uint32_t low, high;
+};
+struct oracle_node {
+    int parent, function; /* parent: -1 at roots */
+    bool exception;       /* root entered by one */
+    uint64_t hits, count; /* entries, instructions of its own */
+    bool loose;           /* how it is entered has no branch of its own (fall-through): a mark is accepted */
+};
+struct oracle;
+
+/* oracle_run - the tree of a log
+ * steps       n of them, and the one after, where the program is over
+ * code, base  the program's bytes and their address; functions sorted by address, without gaps
+ * Returns NULL, with a reason, if the log cannot be understood. */
+struct oracle *oracle_run(const struct step *steps, size_t n, const uint8_t *code, uint32_t base, size_t bytes, const struct oracle_function *f,
+                          size_t nf, const struct nasty_program *p, char why[128]);
+const struct oracle_node *oracle_nodes(const struct oracle *o, size_t *n);
+/* oracle_ends - instructions up to the first event of the program, and from the last one on; both are the first root's */
+void oracle_ends(const struct oracle *o, uint64_t *head, uint64_t *tail);
+void oracle_free(struct oracle *o);
+
+#endif

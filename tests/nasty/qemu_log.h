@@ -1,0 +1,22 @@
+/* A program's execution log by qemu-system-sh4, one instruction a step. */
+#ifndef TESTS_NASTY_QEMU_LOG_H
+#define TESTS_NASTY_QEMU_LOG_H
+
+#include "tests/nasty/oracle.h"
+
+enum { QEMU_LOG_MAX_STEPS = 60000 };
+
+struct qemu_log {
+    struct step *steps; /* up to, not including, `end` */
+    size_t n;
+    uint32_t result;    /* R8 at `end` */
+    char why[128];      /* on failure */
+};
+
+/* qemu_log_present - is qemu-system-sh4 there? */
+bool qemu_log_present(void);
+/* qemu_log_run - run code from its first byte until pc is `end`; false with a reason. qemu_log_free in any case. */
+bool qemu_log_run(struct qemu_log *log, const uint8_t *code, size_t bytes, uint32_t base, uint32_t end);
+void qemu_log_free(struct qemu_log *log);
+
+#endif
