@@ -12,7 +12,7 @@
 
         .text
         .global trace_base, save, cold, ext, rom, slots, slot_spc, calib, calib_call, calib_f, trace_end
-        .global l_specials, l_kernel, l_next1, l_next4, l_next6, calls_struct, meant
+        .global l_size, l_size5, l_specials, l_kernel, l_next1, l_next4, l_next6, calls_struct, meant
 
         ! offsets in the save block (R15): two cache lines, all a plain event needs
         .equ S_SELF, 0
@@ -24,7 +24,7 @@
         .equ S_LAST1, 24
         .equ S_LAST2, 28
         .equ S_TEXT, 32                 ! SPC of a trap at halfword 0 of the table
-        .equ S_SIZE, 36                 ! bytes of code in the table; 0: every trap takes the slow path
+        .equ S_SIZE, 36                 ! bytes of code in the table, those a short record can name; 0: every trap takes the slow path
         .equ S_BASE, 40                 ! table of halfwords; return addresses end where it starts, stubs before them
         .equ S_SPMASK, 44
         .equ S_SPBASE, 48
@@ -36,7 +36,7 @@
         .equ C_R5, 4
         .equ C_STATE, 8
         .equ C_LOST, 12
-        .equ C_SIZE, 16
+        .equ C_SIZE, 16                 ! what S_SIZE is while the state is plain
         .equ C_HARD, 20
         .equ C_PEND1, 24
         .equ C_PEND2, 28
@@ -90,6 +90,7 @@
         .equ M_OVER, 20
         ! records of six words: first word LONG + kind
         .equ LONG, 0x3FFF0
+        .equ SHORT_PAGES, 7             ! code, in 64 KB, whose numbers a short record holds
         .equ K_WIDE, 0
         .equ K_TARGET, 1
         .equ K_INTERRUPT, 2
@@ -281,7 +282,7 @@ closed: mov.l   l_cold,r1
         bt      slow_packed
         tst     #ST_TRAP,r0
         bf      slow_packed
-        mov.l   @(C_SIZE,r1),r2         ! the deltas do not matter
+        mov.l   l_size,r2               ! the deltas do not matter
         mov.l   @(S_BASE,r15),r1
         cmp/hs  r2,r3
         mov     r3,r0
@@ -309,7 +310,7 @@ slow:   COLD    l_cold
         stc     spc,r0
         mov.l   @(S_TEXT,r15),r1
         sub     r1,r0
-        mov.l   @(C_SIZE,r4),r1
+        mov.l   l_size,r1
         cmp/hs  r1,r0
         bt      foreign_far
 lookup: mov.l   r0,@(C_OFF,r4)
@@ -336,6 +337,7 @@ special_far:
 
         .balign 4
 l_cold: .long   cold
+l_size: .long   0                       ! bytes of code in the table, all of them
 
         .balign 32
 save:   .long   save, 0xFF100000
@@ -586,7 +588,7 @@ not_slot_far:
         mov.l   @(S_TEXT,r15),r5
         and     r1,r5
         sub     r5,r0
-        mov.l   @(C_SIZE,r4),r1
+        mov.l   l_size5,r1
         cmp/hs  r1,r0
         bt      not_slot
         mov     r0,r5
@@ -626,6 +628,7 @@ user_break_far:
 l_mask5: .long  0x1FFFFFFF
 l_slots: .long  slots
 l_slot_spc: .long slot_spc
+l_size5: .long  0                       ! as l_size
 l_expevt5: .long 0xFF000024
 l_ext5: .long   ext
 l_next1: .long  0
@@ -986,6 +989,11 @@ made:   mov     r2,r0
         bf/s    long
         mov     #K_WIDE,r1              ! deltas too big for the short record
         mov.l   @(C_OFF,r4),r0
+        shlr16  r0
+        add     #-SHORT_PAGES,r0
+        cmp/pz  r0
+        bt      long                    ! far from the first site: its number does not fit, either
+        mov.l   @(C_OFF,r4),r0
         shll16  r2
         or      r3,r2
         shlr    r0
@@ -1079,12 +1087,16 @@ quiet:  GO
 l_cold8: .long  cold
 
 ! Start and stop points, indirect targets, stubs out of reach, returns whose slot moves the stack pointer in another way
-! than by a pop. R0: number of the struct of four words: stub + flags as in the table, flags, what a return's slot adds to the
+! than by a pop. R0: which of the structs of its 64 KB of code, from 1. Four words: stub + flags as in the table, flags, what a return's slot adds to the
 ! stack pointer, last target.
 special:
         mov.l   r5,@(C_R5,r4)
         mov     r0,r1
+        mov.l   @(C_OFF,r4),r0
         mov.l   l_specials,r5
+        shlr16  r0
+        shll2   r0
+        mov.l   @(r0,r5),r5
         shll2   r1
         shll2   r1
         add     r5,r1
@@ -1358,7 +1370,7 @@ sr_load_far:
 slow_done7:
         bra     slow_done
         nop
-l_specials: .long 0                     ! 16 bytes before the first struct
+l_specials: .long 0                     ! for each 64 KB of code 16 bytes before its first struct
 l_slot_spc7: .long slot_spc
 l_slots7: .long slots
 l_mask7: .long  0x1FFFFFFF

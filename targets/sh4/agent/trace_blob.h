@@ -15,7 +15,7 @@ struct sh4_trace_blob {
     uint16_t save, cold, ext, rom;       /* blocks, below */
     uint16_t slots, slot_spc;            /* RTE slots: 16 bytes of code, 4 of return address each */
     uint16_t calib, calib_call, calib_f; /* calibration: entry, its call site, its return site */
-    uint16_t l_specials;                 /* words the host fills in */
+    uint16_t l_size, l_size5, l_specials; /* words the host fills in */
     uint16_t l_kernel, l_next1, l_next4, l_next6;
     uint16_t calls_struct;
     uint16_t meant;                      /* block, below */
@@ -46,7 +46,7 @@ enum {
     SH4_TRACE_S_R0 = 2,       /* to R3 */
     SH4_TRACE_S_LAST1 = 6, SH4_TRACE_S_LAST2,
     SH4_TRACE_S_TEXT,         /* SPC of a trap at halfword 0 of the table: its code address + 2 */
-    SH4_TRACE_S_SIZE,         /* bytes of code in the table; 0: every trap goes the slow way */
+    SH4_TRACE_S_SIZE,         /* bytes of code in the table, SH4_TRACE_SHORT_CODE at most; 0: every trap goes the slow way */
     SH4_TRACE_S_BASE,         /* the table; return addresses and stubs before it */
     SH4_TRACE_S_SPMASK,
     SH4_TRACE_S_SPBASE,       /* short records count the stack pointer from here */
@@ -85,7 +85,7 @@ enum sh4_trace_state {
     SH4_TRACE_ODD = SH4_TRACE_STOPPED | SH4_TRACE_FILTER | SH4_TRACE_TRAPPED | SH4_TRACE_FULL | SH4_TRACE_CALLS /* S_SIZE must be 0 */
 };
 /* The table: a halfword for each halfword of code. Negative: where the stub is, from the table's start, + enum sh4_trace_flag.
- * Positive: number of a special site, from 1. 0: no site. A site's number in records is its halfword's. */
+ * Positive: which of the special sites in its 64 KB of code, from 1. 0: no site. A site's number in records is its halfword's. */
 enum sh4_trace_flag {
     SH4_TRACE_CALL = 1,
     SH4_TRACE_RETURN = 2,
@@ -96,7 +96,8 @@ enum sh4_trace_flag {
 enum { SH4_TRACE_KEPT_RETURNS = 256 };
 #define SH4_TRACE_RETURN_INDEX(sp) ((sp) >> 2 & (SH4_TRACE_KEPT_RETURNS - 1))
 
-/* Special site: four words: stub + flag as in the table, flags, what a return's slot adds to the stack pointer, last target. One that
+/* l_specials: for each 64 KB of code from the first site on, the address 16 bytes before its first special site, a word each.
+ * Special site: four words: stub + flag as in the table, flags, what a return's slot adds to the stack pointer, last target. One that
  * reads or loads SR: stub behind what the agent does, flags, stub with the instruction itself, where the value goes. */
 enum {
     SH4_TRACE_SP_STC = 4,    /* reads SR: shown as the program means it */
@@ -131,7 +132,8 @@ enum {
     SH4_TRACE_LONG = 0x3FFF0,   /* bits 17-4 of a long record's first word */
     SH4_TRACE_LONG_WORDS = 6,
     SH4_TRACE_NUMBER = 0x3FFFF, /* mask of the number */
-    SH4_TRACE_MAX_SITE = SH4_TRACE_LONG - 1,
+    SH4_TRACE_SHORT_CODE = 7 << 16, /* sites so many bytes from the first, and beyond, are named by long records */
+    SH4_TRACE_PAGE = 1 << 16,       /* code whose special sites are numbered together: as many as fit are less than INT16_MAX */
     SH4_TRACE_STUB_REACH = 0x8000, /* bytes before the table where stubs can be */
     SH4_TRACE_WINDOW = 0x8000
 };

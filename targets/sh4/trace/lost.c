@@ -52,35 +52,65 @@ int sh4_trace_beacon(struct sh4_trace *tr, bool on, struct err *err)
 
 /* ---- patches and vectors ---- */
 
-/* The agent of a lost session says where its list is: pairs of address and (TRAPA << 16 | original). */
-static int undo_list(struct sh4_target *t, uint32_t list, uint32_t count, struct err *err)
+/* Pairs of address and (TRAPA << 16 | original), as many as there are. Only what is a TRAPA still is put back: what the program has written since is
+ * its own. */
+static int undo_pairs(struct sh4_target *t, const uint32_t *pair, size_t n, uint32_t *lo, uint32_t *hi, struct err *err)
 {
-    uint32_t *pair = malloc((count ? count : 1) * 8), lo = UINT32_MAX, hi = 0;
-    int ret = pair ? sh4_agent_read(t, list, 4, pair, 2 * (size_t)count, err) : -ERR_NOMEM;
-    for (uint32_t i = 0; ret == 0 && i < count; i++) {
-        uint32_t addr = pair[2 * i], now;
-        uint16_t orig = (uint16_t)pair[2 * i + 1];
+    struct sh4_trace_half *half = calloc(n, sizeof *half);
+    size_t k = 0;
+    if (!half)
+        return err_set(err, ERR_NOMEM, "", "patches of a lost session");
+    for (size_t i = 0; i < n; i++) {
+        uint32_t addr = pair[2 * i];
         if (pair[2 * i + 1] >> 16 != SH4_TRACE_TRAP || addr & 1)
             continue;
-        lo = MIN(lo, addr & ~31u);
-        hi = MAX(hi, addr + 2);
-        ret = sh4_agent_peek(t, addr, 2, &now, err);
-        if (ret == 0 && (now & 0xFFFF) == SH4_TRACE_TRAP)
-            ret = sh4_agent_write_code(t, addr, &orig, 1, err);
+        *lo = MIN(*lo, addr & ~31u);
+        *hi = MAX(*hi, addr + 2);
+        half[k++] = (struct sh4_trace_half){ .addr = addr, .value = (uint16_t)pair[2 * i + 1] };
+    }
+    int ret = sh4_trace_read_halves(t, half, k, err);
+    size_t still = 0;
+    for (size_t i = 0; ret == 0 && i < k; i++)
+        if (half[i].readable && half[i].there == SH4_TRACE_TRAP)
+            half[still++] = half[i];
+    if (ret == 0)
+        ret = sh4_trace_write_halves(t, half, still, err);
+    free(half);
+    return ret;
+}
+
+/* The agent of a lost session says where its list is. */
+static int undo_list(struct sh4_target *t, uint32_t list, uint32_t count, struct err *err)
+{
+    enum { PART = 4096 };
+    uint32_t *pair = malloc(PART * 8), lo = UINT32_MAX, hi = 0;
+    int ret = pair ? 0 : err_set(err, ERR_NOMEM, "", "patches of a lost session");
+    for (uint32_t done = 0, n; ret == 0 && done < count; done += n) {
+        n = MIN(count - done, (uint32_t)PART);
+        ret = sh4_agent_read(t, list + 8 * done, 4, pair, 2 * (size_t)n, err);
+        if (ret == 0)
+            ret = undo_pairs(t, pair, n, &lo, &hi, err);
     }
     free(pair);
     /* Cut between the stores and the sweep over the caches: the old instructions may be where no fetch sees them. */
     return ret == 0 && lo < hi ? sh4_agent_sync_caches(t, lo, hi - lo, err) : ret;
 }
 
+/* A list lies behind its agent, both in the board's RAM: whatever else stands there is of no agent that could still be cleaned up after. */
+static bool plausible_list(uint32_t base, uint32_t list, uint32_t count)
+{
+    enum { AREA = 64 << 20 }; /* an area of the bus (SH7750 hardware manual, section 13, Bus State Controller: areas of 64 MB) */
+    uint32_t off = list - base;
+    return count == 0 || (off < AREA && off % 4 == 0 && count <= (AREA - off) / 8);
+}
+
 static int undo_at(struct sh4_target *t, uint32_t base, struct err *err)
 {
     uint32_t head[6], vbr = base, zero = 0;
-    enum { MOST = 0x8000 };
     int ret = sh4_agent_read(t, base, 4, head, ARRAY_LEN(head), err);
     if (ret < 0)
         return ret;
-    if (head[0] != SH4_TRACE_MAGIC || head[1] != SH4_TRACE_VERSION || head[3] > MOST)
+    if (head[0] != SH4_TRACE_MAGIC || head[1] != SH4_TRACE_VERSION || !plausible_list(base, head[2], head[3]))
         return 0;
     ret = undo_list(t, head[2], head[3], err);
     if (ret == 0 && t->trace_halted == NULL)

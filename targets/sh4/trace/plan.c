@@ -11,7 +11,9 @@
 #include "targets/sh4/trace/stubs.h"
 
 enum {
-    PHYS = 0x1FFFFFFF, MAX_STUBS = 16384,
+    PHYS = 0x1FFFFFFF,
+    SPAN = 512 << 10,                   /* code that is traced whatever the RAM is: with less the plan is refused */
+    MOST_STUBS = 32 << 20,              /* bytes: no part has that much RAM */
     STACK_LINES = 24, STACK_WEIGHT = 8,
     LINE = 32, ICACHE_LINES = 256, OCACHE_LINES = 512, OCACHE_BYTES = LINE * OCACHE_LINES,
     FAST_FROM = 0x100, FAST_TO = 0x1E0, /* the agent's path for one event */
@@ -32,8 +34,8 @@ struct place {
     struct sh4_stub stub;
     uint32_t addr;
     uint32_t flags; /* special site, if not 0 */
-    size_t stub_index;
-    size_t agent_index; /* sites that read or load SR: the stub behind what the agent did */
+    uint32_t stub_index;
+    uint32_t agent_index; /* sites that read or load SR: the stub behind what the agent did */
     uint32_t id;
     uint16_t orig;
     bool special;
@@ -46,7 +48,9 @@ struct work {
     struct place *rom; /* stepped: no stub, no patch */
     size_t nrom;
     struct stub_at *stub;
-    size_t nstubs;
+    size_t nstubs, stub_cap;
+    uint32_t *stub_of; /* by hash: index + 1, 0 none; a power of two, twice as many as there can be */
+    size_t stub_mask;
     uint32_t stub_bytes;
     uint32_t region; /* bit 31 of the stubs' address: most code is there */
     uint32_t nspecials;
@@ -70,20 +74,47 @@ static unsigned site_flag(const struct place *p, int32_t *by)
     return *by == 4 ? SH4_TRACE_RETURN_POP : SH4_TRACE_RETURN;
 }
 
-/* Equal stubs are kept once: they are position independent. */
-static size_t keep_stub(struct work *w, const struct sh4_stub *s)
+/* FNV-1a. */
+static uint32_t hash(const struct sh4_stub *s)
 {
-    for (size_t i = 0; i < w->nstubs; i++)
-        if (w->stub[i].len == s->len && memcmp(w->stub[i].bytes, s->bytes, s->len) == 0)
-            return i;
-    if (w->nstubs == MAX_STUBS)
-        return MAX_STUBS;
+    uint32_t h = 2166136261u;
+    for (size_t i = 0; i < s->len; i++)
+        h = (h ^ s->bytes[i]) * 16777619u;
+    return h;
+}
+
+static bool more_stubs(struct work *w)
+{
+    size_t cap = w->stub_cap ? 2 * w->stub_cap : 1024;
+    struct stub_at *q = realloc(w->stub, cap * sizeof *q);
+    if (!q)
+        return false;
+    w->stub = q;
+    w->stub_cap = cap;
+    return true;
+}
+
+/* Equal stubs are kept once: they are position independent. False: out of memory. */
+static bool keep_stub(struct work *w, const struct sh4_stub *s, uint32_t *index)
+{
+    size_t h = hash(s) & w->stub_mask;
+    for (; w->stub_of[h]; h = (h + 1) & w->stub_mask) {
+        const struct stub_at *x = &w->stub[w->stub_of[h] - 1];
+        if (x->len == s->len && memcmp(x->bytes, s->bytes, s->len) == 0) {
+            *index = w->stub_of[h] - 1;
+            return true;
+        }
+    }
+    if (w->stub_bytes > MOST_STUBS || (w->nstubs == w->stub_cap && !more_stubs(w)))
+        return false;
     struct stub_at *x = &w->stub[w->nstubs];
     memcpy(x->bytes, s->bytes, s->len);
     x->len = s->len;
     w->stub_bytes += (uint32_t)s->len;
     x->end = w->stub_bytes;
-    return w->nstubs++;
+    *index = (uint32_t)w->nstubs++;
+    w->stub_of[h] = *index + 1;
+    return true;
 }
 
 static uint32_t indirect_flags(const struct sh4_site *s)
@@ -108,17 +139,10 @@ static uint32_t sr_flags(const struct sh4_site *s)
 static void add_sr(struct work *w, struct sh4_site *s)
 {
     struct place p = { .site = s, .addr = s->addr, .flags = sr_flags(s), .orig = s->opcode };
-    struct sh4_stub agent;
-    sh4_stub_sr(s, w->rq->big, &p.stub, &agent);
-    p.stub_index = keep_stub(w, &p.stub);
-    p.agent_index = keep_stub(w, &agent);
-    p.stub = agent;
     if (w->rq->translated && s->addr >> 30 != 2)
         s->why = SH4_UNTRACED_MMU;
     else if (s->stepped)
         s->why = SH4_UNTRACED_ROM;
-    else if (p.stub_index == MAX_STUBS || p.agent_index == MAX_STUBS)
-        s->why = SH4_UNTRACED_LIMIT;
     else
         w->place[w->nplaces++] = p;
 }
@@ -139,11 +163,64 @@ static void add_sites(struct work *w)
             w->rom[w->nrom++] = p;
         else if (sh4_stub_site(s, w->rq->big, &p.stub, NULL) < 0)
             s->why = SH4_UNTRACED_STUB;
-        else if ((p.stub_index = keep_stub(w, &p.stub)) == MAX_STUBS)
-            s->why = SH4_UNTRACED_LIMIT;
         else
             w->place[w->nplaces++] = p;
     }
+}
+
+static int by_addr(const void *a, const void *b)
+{
+    uint32_t x = ((const struct place *)a)->addr & PHYS, y = ((const struct place *)b)->addr & PHYS;
+    return x < y ? -1 : x > y;
+}
+
+static void give_up(struct place *p)
+{
+    if (p->site)
+        ((struct sh4_site *)(uintptr_t)p->site)->why = SH4_UNTRACED_LIMIT;
+}
+
+/* The table has a byte for each byte of code from the first site to the last. Code that lies further apart than the RAM is large
+ * cannot all be in one: the part with most sites is. */
+static void keep_densest(struct work *w)
+{
+    uint32_t span = MAX((uint32_t)SPAN, w->rq->ram_bytes);
+    size_t from = 0, best = 0, most = 0;
+    if (w->nplaces)
+        qsort(w->place, w->nplaces, sizeof *w->place, by_addr);
+    for (size_t i = 0; i < w->nplaces; i++) {
+        while ((w->place[i].addr & PHYS) - (w->place[from].addr & PHYS) >= span)
+            from++;
+        if (i + 1 - from > most) {
+            most = i + 1 - from;
+            best = from;
+        }
+    }
+    for (size_t i = 0; i < w->nplaces; i++)
+        if (i < best || i >= best + most)
+            give_up(&w->place[i]);
+    memmove(w->place, w->place + best, most * sizeof *w->place);
+    w->nplaces = most;
+}
+
+/* A place that reads or loads SR has two: the instruction itself, and what comes behind the agent's doing it. */
+static bool keep_stubs_of(struct work *w, struct place *p)
+{
+    struct sh4_stub agent;
+    if (!p->site || !sh4_site_is_sr(p->site->kind))
+        return keep_stub(w, &p->stub, &p->stub_index);
+    sh4_stub_sr(p->site, w->rq->big, &p->stub, &agent);
+    bool kept = keep_stub(w, &p->stub, &p->stub_index) && keep_stub(w, &agent, &p->agent_index);
+    p->stub = agent;
+    return kept;
+}
+
+static int keep_stubs(struct work *w, struct err *err)
+{
+    for (size_t i = 0; i < w->nplaces; i++)
+        if (!keep_stubs_of(w, &w->place[i]))
+            return err_set(err, ERR_NOMEM, "leave a part of the program unpatched: --no-patch LOW:HIGH", "trace: stubs of %zu places", w->nplaces);
+    return 0;
 }
 
 static int add_point(struct work *w, uint32_t addr, uint32_t flag, struct err *err)
@@ -160,18 +237,9 @@ static int add_point(struct work *w, uint32_t addr, uint32_t flag, struct err *e
     if (w->rq->translated && addr >> 30 != 2)
         return err_set(err, ERR_USAGE, "choose a place in P1 (0x8...)", "0x%08x is translated by the MMU", addr);
     p.flags = flag | SH4_TRACE_SP_CHECK;
-    p.stub_index = keep_stub(w, &p.stub);
-    if (p.stub_index == MAX_STUBS)
-        return err_set(err, ERR_RESOURCE, "", "too many stubs");
     sh4_sites_opcode(w->rq->sites, addr, &p.orig);
     w->place[w->nplaces++] = p;
     return 0;
-}
-
-static int by_addr(const void *a, const void *b)
-{
-    uint32_t x = ((const struct place *)a)->addr & PHYS, y = ((const struct place *)b)->addr & PHYS;
-    return x < y ? -1 : x > y;
 }
 
 /* Code in P0 may run in user mode, where P1 cannot be reached: the stubs' own alias is that of most code. */
@@ -183,51 +251,41 @@ static void choose_region(struct work *w)
     w->region = 2 * high >= w->nplaces ? 0x80000000 : 0;
 }
 
-/* A site's number is that of its halfword, from 1. Sites beyond what a record can name are given up. */
+static bool is_special(const struct work *w, const struct place *p)
+{
+    int32_t by;
+    unsigned flag = site_flag(p, &by);
+    return p->flags || (by && flag != SH4_TRACE_RETURN_POP) || w->stub[p->stub_index].end > SH4_TRACE_STUB_REACH || (p->addr & 0x80000000) != w->region;
+}
+
+/* A site's number is that of its halfword, from 1. Stepped ones follow, as many as a record can name. */
 static size_t number(struct work *w)
 {
-    size_t kept = 0;
     uint32_t first = w->nplaces ? w->place[0].addr & PHYS : 0, last = 0;
     for (size_t i = 0; i < w->nplaces; i++) {
-        struct place p = w->place[i];
-        int32_t by;
-        p.id = ((p.addr & PHYS) - first) / 2 + 1;
-        unsigned flag = site_flag(&p, &by);
-        p.special = p.flags || (by && flag != SH4_TRACE_RETURN_POP) || w->stub[p.stub_index].end > SH4_TRACE_STUB_REACH ||
-                    (p.addr & 0x80000000) != w->region;
-        if (p.id > SH4_TRACE_MAX_SITE || w->nspecials + p.special > INT16_MAX) {
-            if (p.site)
-                ((struct sh4_site *)(uintptr_t)p.site)->why = SH4_UNTRACED_LIMIT;
-            continue;
-        }
-        last = p.id;
-        w->nspecials += p.special;
-        w->place[kept++] = p;
+        struct place *p = &w->place[i];
+        p->id = last = ((p->addr & PHYS) - first) / 2 + 1;
+        p->special = is_special(w, p);
+        w->nspecials += p->special;
     }
-    w->nplaces = kept;
     w->ram_ids = last + 1;
-    kept = 0;
-    for (size_t i = 0; i < w->nrom; i++) {
-        if (kept == MAX_STEPPED) {
-            ((struct sh4_site *)(uintptr_t)w->rom[i].site)->why = SH4_UNTRACED_LIMIT;
-            continue;
-        }
-        w->rom[kept] = w->rom[i];
-        w->rom[kept].id = w->ram_ids + (uint32_t)kept;
-        kept++;
-    }
-    w->nrom = kept;
-    return w->ram_ids + kept;
+    for (size_t i = MAX_STEPPED; i < w->nrom; i++)
+        give_up(&w->rom[i]);
+    w->nrom = MIN(w->nrom, (size_t)MAX_STEPPED);
+    for (size_t i = 0; i < w->nrom; i++)
+        w->rom[i].id = w->ram_ids + (uint32_t)i;
+    return w->ram_ids + w->nrom;
 }
 
 /* Offsets of the parts in the image. */
 struct layout {
-    uint32_t specials, stubs, table, table_bytes, patches, rom, rom_bytes, end;
+    uint32_t pages, specials, stubs, table, table_bytes, patches, rom, rom_bytes, end;
 };
 
 static void lay_out(const struct work *w, struct layout *l)
 {
-    l->specials = sh4_trace_blob.size;
+    l->pages = sh4_trace_blob.size;
+    l->specials = align(l->pages + (w->ram_ids * 2 / SH4_TRACE_PAGE + 1) * 4, SPECIAL);
     l->table = align(l->specials + w->nspecials * SPECIAL + w->stub_bytes, LINE);
     l->stubs = l->table - w->stub_bytes; /* which include the return addresses */
     l->table_bytes = w->ram_ids * 2;
@@ -342,9 +400,20 @@ static void fill_rom(const struct work *w, struct sh4_trace_plan *p, const struc
                                      .nsites = w->nrom, .first = w->ram_ids };
 }
 
+/* Specials are in the order of their sites, numbered anew in each 64 KB of code. */
+static void fill_pages(const struct work *w, struct sh4_trace_plan *p, const struct layout *l)
+{
+    uint32_t before = 0, page = 0;
+    for (size_t i = 0; i < w->nplaces; i++) {
+        for (; page <= w->place[i].id * 2 / SH4_TRACE_PAGE; page++)
+            put32(p->image + l->pages + page * 4, p->base + l->specials + before * SPECIAL - SPECIAL, w->rq->big);
+        before += w->place[i].special;
+    }
+}
+
 /* Words of a special site. Of those that read or load SR the first is where the program goes on when the agent has done it, the third the
  * instruction itself, the last where a read's value goes. */
-static void fill_special(const struct work *w, const struct sh4_trace_plan *p, const struct layout *l, const struct place *x, uint8_t *at)
+static void special_words(const struct work *w, const struct sh4_trace_plan *p, const struct layout *l, const struct place *x, uint8_t *at)
 {
     int32_t by;
     uint32_t stub = stub_address(w, p, l, x) | site_flag(x, &by);
@@ -362,25 +431,31 @@ static void fill_special(const struct work *w, const struct sh4_trace_plan *p, c
     put32(at + 12, x->stub.value ? (agent | 0x80000000) + x->stub.value : 0, w->rq->big);
 }
 
+/* Special site number n. Returns its number in its 64 KB of code. */
+static uint16_t fill_special(const struct work *w, struct sh4_trace_plan *p, const struct layout *l, const struct place *x, uint32_t n)
+{
+    uint32_t page = get32(p->image + l->pages + x->id * 2 / SH4_TRACE_PAGE * 4, w->rq->big);
+    special_words(w, p, l, x, p->image + l->specials + n * SPECIAL);
+    return (uint16_t)((p->base + l->specials + n * SPECIAL - page) / SPECIAL);
+}
+
 static void fill_tables(const struct work *w, struct sh4_trace_plan *p, const struct layout *l)
 {
     bool big = w->rq->big;
-    uint16_t special = 0;
+    uint32_t specials = 0;
+    fill_pages(w, p, l);
     for (size_t i = 0; i < w->nplaces; i++) {
         const struct place *x = &w->place[i];
-        uint32_t stub = stub_address(w, p, l, x);
         int32_t by;
         unsigned flag = site_flag(x, &by);
         uint16_t entry = (uint16_t)((0x10000 - w->stub[x->stub_index].end) | flag);
-        if (x->special) {
-            fill_special(w, p, l, x, p->image + l->specials + special * SPECIAL);
-            entry = ++special;
-        }
+        if (x->special)
+            entry = fill_special(w, p, l, x, specials++);
         put16(p->image + l->table + x->id * 2, entry, big);
         put32(p->image + l->patches + i * 8, x->addr, big);
         put32(p->image + l->patches + i * 8 + 4, (uint32_t)SH4_TRACE_TRAP << 16 | x->orig, big);
         p->patch[i] = (struct sh4_trace_patch){ .addr = x->addr, .orig = x->orig, .entry = entry, .id = x->id };
-        fill_id(x, &p->id[x->id], stub);
+        fill_id(x, &p->id[x->id], stub_address(w, p, l, x));
     }
     for (size_t i = 0; i < w->nstubs; i++)
         memcpy(p->image + l->table - w->stub[i].end, w->stub[i].bytes, w->stub[i].len);
@@ -390,18 +465,18 @@ static void fill_words(const struct work *w, struct sh4_trace_plan *p, const str
 {
     const struct sh4_trace_blob *b = &sh4_trace_blob;
     const struct sh4_trace_request *rq = w->rq;
-    uint32_t table = p->base + l->table;
+    uint32_t table = p->base + l->table, plain = MIN(l->table_bytes, (uint32_t)SH4_TRACE_SHORT_CODE);
     const struct { uint32_t at, value; } words[] = {
         { b->save + 4u * SH4_TRACE_S_TEXT, w->nplaces ? w->place[0].addr : 0 },
-        { b->save + 4u * SH4_TRACE_S_SIZE, rq->state & SH4_TRACE_ODD ? 0 : l->table_bytes },
+        { b->save + 4u * SH4_TRACE_S_SIZE, rq->state & SH4_TRACE_ODD ? 0 : plain },
         { b->save + 4u * SH4_TRACE_S_BASE, w->region ? table : table & PHYS },
         { b->save + 4u * SH4_TRACE_S_WPTR, p->ring }, { b->save + 4u * SH4_TRACE_S_LIMIT, p->ring + p->ring_bytes },
-        { b->cold + 4u * SH4_TRACE_C_STATE, rq->state }, { b->cold + 4u * SH4_TRACE_C_SIZE, l->table_bytes },
+        { b->cold + 4u * SH4_TRACE_C_STATE, rq->state }, { b->cold + 4u * SH4_TRACE_C_SIZE, plain }, { b->l_size, l->table_bytes }, { b->l_size5, l->table_bytes },
         { b->cold + 4u * SH4_TRACE_C_HARD, p->ring + p->ring_bytes + SH4_TRACE_RESERVE - 4 * SH4_TRACE_LONG_WORDS },
         { b->ext + 4u * SH4_TRACE_X_WAIT, rq->wait_loops },
         { b->rom + 4u * SH4_TRACE_R_TBASE, p->rom.text }, { b->rom + 4u * SH4_TRACE_R_TSIZE, p->rom.text_bytes },
         { b->rom + 4u * SH4_TRACE_R_TABLE, p->base + l->rom },
-        { b->l_specials, p->base + l->specials - SPECIAL }, { b->l_kernel, rq->kernel_entry },
+        { b->l_specials, p->base + l->pages }, { b->l_kernel, rq->kernel_entry },
         { b->l_next1, rq->next_vbr + 0x100 }, { b->l_next4, rq->next_vbr + 0x400 }, { b->l_next6, rq->next_vbr + 0x600 },
         { b->calls_struct, rq->calls_struct },
         { SH4_TRACE_H_PATCHES, p->base + l->patches }, { SH4_TRACE_H_COUNT, (uint32_t)w->nplaces },
@@ -410,19 +485,52 @@ static void fill_words(const struct work *w, struct sh4_trace_plan *p, const str
         put32(p->image + words[i].at, words[i].value, rq->big);
 }
 
+/* Everything that decides how much RAM is needed. */
+static int collect(struct work *w, struct sh4_trace_plan *p, struct err *err)
+{
+    const struct sh4_trace_request *rq = w->rq;
+    int ret = 0;
+    add_sites(w);
+    if (rq->has_start && (ret = add_point(w, rq->start, SH4_TRACE_SP_START, err)) < 0)
+        return err_prefix(err, ret, "start point");
+    for (size_t i = 0; i < rq->nstops; i++)
+        if ((ret = add_point(w, rq->stops[i], SH4_TRACE_SP_STOP, err)) < 0)
+            return err_prefix(err, ret, "stop point");
+    if (rq->has_filter) {
+        struct err why = { .code = ERR_OK };
+        p->filtered = !sh4_sites_at(rq->sites, rq->filter) && add_point(w, rq->filter, SH4_TRACE_SP_FILTER, &why) == 0;
+        snprintf(p->filter_why, sizeof p->filter_why, "%.150s", why.code ? why.what : "its first instruction is a branch");
+    }
+    keep_densest(w);
+    choose_region(w);
+    return keep_stubs(w, err);
+}
+
+static uint32_t needed(const struct layout *l)
+{
+    return l->end + SH4_TRACE_MIN_RING + SH4_TRACE_RESERVE + LINE;
+}
+
+/* A ring larger than the host reads in one go would be taken for one that something has written over. */
+static uint32_t ring_bytes(const struct sh4_trace_request *rq, uint32_t from)
+{
+    uint32_t n = rq->ram + rq->ram_bytes - from - SH4_TRACE_RESERVE, most = SH4_TRACE_MOST_WORDS * 4 - SH4_TRACE_RESERVE;
+    if (rq->ring_limit)
+        most = MIN(most, rq->ring_limit);
+    return MIN(n, most) & ~7u;
+}
+
 static int build(struct work *w, struct sh4_trace_plan *p, struct err *err)
 {
     const struct sh4_trace_request *rq = w->rq;
     struct layout l;
-    char hint[96];
-    if (w->nplaces)
-        qsort(w->place, w->nplaces, sizeof *w->place, by_addr);
-    choose_region(w);
+    char hint[160];
     p->nids = number(w);
     lay_out(w, &l);
-    uint32_t need = l.end + SH4_TRACE_MIN_RING + SH4_TRACE_RESERVE + LINE;
+    uint32_t need = needed(&l);
     if (need > rq->ram_bytes) {
-        snprintf(hint, sizeof hint, "give the agent at least %u KB of unused target RAM", (need + 1023) / 1024);
+        snprintf(hint, sizeof hint, "give the agent at least %u KB of unused target RAM (--agent-ram), or leave a part of the program unpatched (--no-patch)",
+                 (need + 1023) / 1024);
         return err_set(err, ERR_RESOURCE, hint, "trace: %u bytes of agent RAM at 0x%08x are too few", rq->ram_bytes, rq->ram);
     }
     p->base = choose_base(w, &l);
@@ -439,9 +547,7 @@ static int build(struct work *w, struct sh4_trace_plan *p, struct err *err)
     p->stubs = l.stubs;
     p->stubs_end = p->returns = l.table - RETURNS;
     p->ring = (p->base + l.end) | 0xA0000000;
-    p->ring_bytes = (rq->ram + rq->ram_bytes - (p->base + l.end) - SH4_TRACE_RESERVE) & ~7u;
-    if (rq->ring_limit && p->ring_bytes > rq->ring_limit)
-        p->ring_bytes = rq->ring_limit & ~7u;
+    p->ring_bytes = ring_bytes(rq, p->base + l.end);
     relocate(p, rq->serial, rq->big);
     fill_tables(w, p, &l);
     fill_rom(w, p, &l);
@@ -449,38 +555,65 @@ static int build(struct work *w, struct sh4_trace_plan *p, struct err *err)
     return 0;
 }
 
+static int open_work(struct work *w, const struct sh4_trace_request *rq, struct err *err)
+{
+    size_t n = rq->sites->nsites + rq->nstops + 2;
+    *w = (struct work){ .rq = rq, .stub_bytes = RETURNS, .stub_mask = 255 };
+    while (w->stub_mask < 2 * n)
+        w->stub_mask = 2 * w->stub_mask + 1;
+    w->place = calloc(n, sizeof *w->place);
+    w->rom = calloc(n, sizeof *w->rom);
+    w->stub_of = calloc(w->stub_mask + 1, sizeof *w->stub_of);
+    return w->place && w->rom && w->stub_of ? 0 : err_set(err, ERR_NOMEM, "", "trace plan");
+}
+
+static void close_work(struct work *w)
+{
+    free(w->place);
+    free(w->rom);
+    free(w->stub);
+    free(w->stub_of);
+}
+
 int sh4_trace_plan(const struct sh4_trace_request *rq, struct sh4_trace_plan *out, struct err *err)
 {
-    struct work w = { .rq = rq, .stub_bytes = RETURNS };
+    struct work w;
     struct sh4_trace_plan p = { 0 };
-    int ret = 0;
-    w.place = calloc(rq->sites->nsites + rq->nstops + 2, sizeof *w.place);
-    w.rom = calloc(rq->sites->nsites + 1, sizeof *w.rom);
-    w.stub = calloc(MAX_STUBS, sizeof *w.stub);
-    if (!w.place || !w.rom || !w.stub)
-        ret = err_set(err, ERR_NOMEM, "", "trace plan");
+    int ret = open_work(&w, rq, err);
     if (ret == 0)
-        add_sites(&w);
-    if (ret == 0 && rq->has_start && (ret = add_point(&w, rq->start, SH4_TRACE_SP_START, err)) < 0)
-        err_prefix(err, ret, "start point");
-    for (size_t i = 0; ret == 0 && i < rq->nstops; i++)
-        if ((ret = add_point(&w, rq->stops[i], SH4_TRACE_SP_STOP, err)) < 0)
-            err_prefix(err, ret, "stop point");
-    if (ret == 0 && rq->has_filter) {
-        struct err why = { .code = ERR_OK };
-        p.filtered = !sh4_sites_at(rq->sites, rq->filter) && add_point(&w, rq->filter, SH4_TRACE_SP_FILTER, &why) == 0;
-        snprintf(p.filter_why, sizeof p.filter_why, "%.150s", why.code ? why.what : "its first instruction is a branch");
-    }
+        ret = collect(&w, &p, err);
     if (ret == 0)
         ret = build(&w, &p, err);
-    free(w.place);
-    free(w.rom);
-    free(w.stub);
+    close_work(&w);
     if (ret < 0)
         sh4_trace_plan_fini(&p);
     else
         *out = p;
     return ret;
+}
+
+int sh4_trace_plan_needs(const struct sh4_trace_request *rq, uint32_t *bytes, struct err *err)
+{
+    struct sh4_trace_request wide = *rq;
+    struct sh4_trace_plan p = { 0 };
+    struct work w;
+    struct layout l;
+    uint8_t *why = malloc(rq->sites->nsites + 1);
+    int ret = open_work(&w, &wide, err);
+    for (size_t i = 0; why && i < rq->sites->nsites; i++)
+        why[i] = rq->sites->site[i].why;
+    if (ret == 0)
+        ret = why ? collect(&w, &p, err) : err_set(err, ERR_NOMEM, "", "trace plan");
+    if (ret == 0) {
+        number(&w);
+        lay_out(&w, &l);
+        *bytes = needed(&l);
+    }
+    for (size_t i = 0; why && i < rq->sites->nsites; i++)
+        rq->sites->site[i].why = why[i];
+    free(why);
+    close_work(&w);
+    return MIN(ret, 0);
 }
 
 void sh4_trace_plan_fini(struct sh4_trace_plan *p)

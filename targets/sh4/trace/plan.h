@@ -82,15 +82,21 @@ struct sh4_trace_plan {
 
 enum {
     SH4_TRACE_RESERVE = 2048,  /* bytes behind the ring for records of events that cannot wait */
-    SH4_TRACE_MIN_RING = 6144 /* calibration needs that much and the reserve, too */
+    SH4_TRACE_MIN_RING = 6144, /* calibration needs that much and the reserve, too */
+    SH4_TRACE_MOST_WORDS = 1 << 16 /* ring and reserve: what the host reads in one go */
 };
 
 /* sh4_trace_plan - lay it out
  * rq    borrowed during the call; start and stop points are checked (see sh4_stub_point)
  * out   release with sh4_trace_plan_fini()
+ * Sites further apart than the RAM is large (512 KB at least) cannot share a table: those around which most are stay, the others are
+ * given up (SH4_UNTRACED_LIMIT).
  * Returns 0; -ERR_USAGE for a bad point; -ERR_RESOURCE when the RAM is too small (the hint says how much is
  * needed); -ERR_NOMEM. */
 int sh4_trace_plan(const struct sh4_trace_request *rq, struct sh4_trace_plan *out, struct err *err);
+/* sh4_trace_plan_needs - RAM that a plan for the request needs at least, ring and all; rq's own RAM only says how far apart
+ * sites may be (see there). The sites' verdicts stay as they are. Returns as sh4_trace_plan(). */
+int sh4_trace_plan_needs(const struct sh4_trace_request *rq, uint32_t *bytes, struct err *err);
 void sh4_trace_plan_fini(struct sh4_trace_plan *p);
 
 /* sh4_trace_plan_index - byte offset in the image of addr's table entry (any alias); -1 outside. */

@@ -35,36 +35,35 @@ static bool meets(const struct sh4_rom_window *w, uint32_t avoid, uint32_t bytes
     return off < w->bytes || 0u - off < bytes;
 }
 
-static size_t held(const struct sh4_sites *ss, const struct sh4_rom_window *w)
+/* The window of that size which holds most sites, in one go: windows are aligned, so a site belongs to the one at its own
+ * address or to none, and sites are sorted. */
+static void densest(const struct sh4_sites *ss, size_t k, uint32_t avoid, uint32_t avoid_bytes, struct sh4_rom_window *best, size_t *most)
 {
+    struct sh4_rom_window w = { .bytes = 0 };
     size_t n = 0;
-    for (size_t i = 0; i < ss->nsites; i++)
-        n += stepped(&ss->site[i]) && inside(ss, &ss->site[i], w);
-    return n;
+    for (size_t i = 0; i < ss->nsites; i++) {
+        const struct sh4_site *s = &ss->site[i];
+        uint32_t base = s->addr & ~(sizes[k].bytes - 1);
+        if (!stepped(s))
+            continue;
+        if (!w.bytes || w.base != base) {
+            w = (struct sh4_rom_window){ base, sizes[k].bytes, (uint8_t)(sizes[k].bamr | REG_MASK(SH4_BAMR_BASM)) };
+            n = 0;
+        }
+        n += inside(ss, s, &w);
+        if (n > *most && !meets(&w, avoid, avoid_bytes)) {
+            *most = n;
+            *best = w;
+        }
+    }
 }
 
 void sh4_rom_window(struct sh4_sites *ss, uint32_t avoid, uint32_t avoid_bytes, struct sh4_rom_window *out)
 {
     struct sh4_rom_window best = { 0 };
     size_t most = 0;
-    for (size_t k = 0; k < ARRAY_LEN(sizes); k++) {
-        uint32_t last = 0;
-        bool any = false;
-        for (size_t i = 0; i < ss->nsites; i++) {
-            const struct sh4_site *s = &ss->site[i];
-            struct sh4_rom_window w = { s->addr & ~(sizes[k].bytes - 1), sizes[k].bytes,
-                                        (uint8_t)(sizes[k].bamr | REG_MASK(SH4_BAMR_BASM)) };
-            if (!stepped(s) || (any && w.base == last) || meets(&w, avoid, avoid_bytes))
-                continue;
-            any = true;
-            last = w.base;
-            size_t n = held(ss, &w);
-            if (n > most) {
-                most = n;
-                best = w;
-            }
-        }
-    }
+    for (size_t k = 0; k < ARRAY_LEN(sizes); k++)
+        densest(ss, k, avoid, avoid_bytes, &best, &most);
     for (size_t i = 0; i < ss->nsites; i++) {
         struct sh4_site *s = &ss->site[i];
         if (!stepped(s) || inside(ss, s, &best))

@@ -21,10 +21,6 @@ enum {
     WAIT_LOOPS = 20000000,/* agent, ring full and no host: about a second until it drops instead */
     COMPARE_CHUNK = 4096,
     INTERRUPT_PRIORITY = 15,
-    RAM_REST = 32 << 10,  /* agent, stubs, the ring's least */
-    RAM_STEP = 16 << 10,
-    RAM_MOST = 2 << 20,
-    NOTE = 32,
     PHYS = 0x1FFFFFFF,
     ELAPSED = 0x23        /* the counters' event */
 };
@@ -206,7 +202,7 @@ int sh4_trace_empty(struct sh4_trace *tr, struct err *err)
     if (ret < 0)
         return ret;
     uint32_t n = (s[SH4_TRACE_S_WPTR] - tr->plan.ring) / 4, lost = cold[SH4_TRACE_C_LOST], state = cold[SH4_TRACE_C_STATE];
-    if (n > (tr->plan.ring_bytes + SH4_TRACE_RESERVE) / 4 || n > TRACE_MAX_RING_WORDS)
+    if (n > (tr->plan.ring_bytes + SH4_TRACE_RESERVE) / 4 || n > SH4_TRACE_MOST_WORDS)
         return err_set(err, ERR_PROTOCOL, "the program may have written over the agent: give it other RAM",
                        "trace ring at %08x: write pointer %08x", tr->plan.ring, s[SH4_TRACE_S_WPTR]);
     if (n)
@@ -301,10 +297,10 @@ static int serve(struct sh4_trace *tr, struct err *err)
 }
 
 /* An agent that waits with a full ring takes no interrupt, and a break would cost the program its SPC: when the program
- * shall halt, its ring is read whether the caller keeps up or not. */
+ * shall halt, its ring is read whether the caller keeps up or not. No record is less than two words an event. */
 static bool room(const struct sh4_trace *tr)
 {
-    return tr->t->halt_wanted || tr->count + (tr->plan.ring_bytes + SH4_TRACE_RESERVE) / 4 + 16 < TRACE_QUEUE;
+    return tr->t->halt_wanted || tr->count + (tr->plan.ring_bytes + SH4_TRACE_RESERVE) / 8 + 16 < TRACE_QUEUE;
 }
 
 /* Hook of the driver: looks for the agent. While the queue has no room the program waits with its ring full. */
@@ -619,12 +615,16 @@ static int run_program(struct sh4_target *t, bool ran, struct err *err)
 }
 
 /* Halted in a stub of an earlier session, whose RAM will be used again: stepped out of it. */
-static int leave_stub(struct sh4_target *t, uint32_t ram, uint32_t bytes, struct err *err)
+static int leave_stub(struct sh4_trace *tr, struct err *err)
 {
     enum { MOST = 16 };
+    struct sh4_target *t = tr->t;
     struct resume step = { .kind = RESUME_STEP };
     struct target_stop stop;
-    for (int i = 0; i < MOST && (t->pc & 0x1FFFFFFF) - (ram & 0x1FFFFFFF) < bytes && !REG_GET(t->sr, SH4_SR_BL); i++) {
+    for (int i = 0; i < MOST && !REG_GET(t->sr, SH4_SR_BL); i++) {
+        bool ours = (t->pc & 0x1FFFFFFF) - (t->opt.agent_ram & 0x1FFFFFFF) < t->opt.agent_ram_bytes;
+        if (!ours && !sh4_trace_in_chosen_ram(tr, t->pc))
+            break;
         int ret = t->base.ops->resume(&t->base, &step, err);
         t->continuing = true; /* the step is no one's but ours */
         while (ret == 0)
@@ -702,48 +702,6 @@ static int calls_struct(const struct trace_config *cfg, uint32_t *at, struct err
     return 0;
 }
 
-/* What a program needs beyond the default: its table, patches and stubs, and a ring. */
-static uint32_t ram_wanted(const struct sh4_sites *s)
-{
-    return ((s->text_high - s->text_low) + (uint32_t)s->nsites * 12 + RAM_REST + RAM_STEP - 1) / RAM_STEP * RAM_STEP;
-}
-
-/* No section of the program nor what its stack pointer shows lies in [at, at + bytes), physical. */
-static bool ram_free(const struct sh4_trace *tr, uint32_t at, uint32_t bytes)
-{
-    const struct image *im = tr->cfg.image;
-    if ((tr->t->r15 & 0x1FFFFFFF) - at < bytes + RAM_STEP)
-        return false;
-    for (size_t i = 0; i < im->nsections; i++) {
-        uint32_t from = (uint32_t)im->sections[i].addr & 0x1FFFFFFF;
-        if (from < at + bytes && from + im->sections[i].size > at)
-            return false;
-    }
-    return true;
-}
-
-/* Programs too large for the default RAM get some below the top of area 3, where stacks usually are. Heaps grow
- * up from the program's end and seldom get there; --agent-ram says otherwise. */
-static void larger_ram(struct sh4_trace *tr)
-{
-    struct sh4_target *t = tr->t;
-    uint32_t need = ram_wanted(&tr->sites), at = (SH4_TRACE_RAM_TOP - need) & 0x1FFFFFFF;
-    bool chosen = tr->cfg.ram_bytes || t->opt.agent_ram != SH4_AGENT_RAM_DEFAULT || t->opt.agent_ram_bytes != SH4_AGENT_RAM_BYTES;
-    if (chosen || need <= SH4_AGENT_RAM_BYTES || need > RAM_MOST || !ram_free(tr, at, need))
-        return;
-    tr->larger = true;
-    tr->cfg.ram_base = at | 0x80000000;
-    tr->cfg.ram_bytes = need - NOTE; /* for the next session, should this one be lost */
-}
-
-static void agent_ram(const struct sh4_trace *tr, uint32_t *at, uint32_t *bytes)
-{
-    const struct sh4_target *t = tr->t;
-    *at = tr->cfg.ram_bytes ? (uint32_t)tr->cfg.ram_base : t->opt.agent_ram;
-    *bytes = tr->cfg.ram_bytes ? tr->cfg.ram_bytes : t->opt.agent_ram_bytes;
-    sh4_trace_usable_ram(t, at, bytes);
-}
-
 static bool find_filter(const struct trace_config *cfg, uint32_t *at)
 {
     uint64_t addr;
@@ -753,22 +711,39 @@ static bool find_filter(const struct trace_config *cfg, uint32_t *at)
     return true;
 }
 
-static int make_plan(struct sh4_trace *tr, struct err *err)
+/* All of the request but the RAM and what depends on it. stops: room for TRACE_MAX_STOPS. */
+static int make_request(struct sh4_trace *tr, uint32_t *stops, struct sh4_trace_request *rq, struct err *err)
 {
     struct sh4_target *t = tr->t;
-    uint32_t stops[TRACE_MAX_STOPS];
-    struct sh4_trace_request rq = {
+    *rq = (struct sh4_trace_request){
         .sites = &tr->sites, .big = t->base.big_endian, .serial = !t->link.jtag, .has_start = tr->cfg.has_start, .start = (uint32_t)tr->cfg.start,
         .stops = stops, .nstops = tr->cfg.nstops, .kernel_entry = t->agent_base + t->layout->debug_entry,
         .next_vbr = t->agent_base + t->layout->hook_vbr, .state = initial_state(&tr->cfg), .wait_loops = WAIT_LOOPS,
     };
-    rq.has_filter = find_filter(&tr->cfg, &rq.filter);
+    rq->has_filter = find_filter(&tr->cfg, &rq->filter);
     for (size_t i = 0; i < tr->cfg.nstops; i++)
         stops[i] = (uint32_t)tr->cfg.stops[i];
-    agent_ram(tr, &rq.ram, &rq.ram_bytes);
-    int ret = calls_struct(&tr->cfg, &rq.calls_struct, err);
-    if (ret == 0)
-        ret = sh4_trace_translated(tr, rq.ram, rq.ram_bytes, err);
+    return calls_struct(&tr->cfg, &rq->calls_struct, err);
+}
+
+/* Before anything is written there. */
+static int choose_ram(struct sh4_trace *tr, struct err *err)
+{
+    uint32_t stops[TRACE_MAX_STOPS];
+    struct sh4_trace_request rq;
+    int ret = make_request(tr, stops, &rq, err);
+    return ret < 0 ? ret : sh4_trace_choose_ram(tr, &rq, err);
+}
+
+static int make_plan(struct sh4_trace *tr, struct err *err)
+{
+    uint32_t stops[TRACE_MAX_STOPS];
+    struct sh4_trace_request rq;
+    int ret = make_request(tr, stops, &rq, err);
+    if (ret < 0)
+        return ret;
+    sh4_trace_ram(tr, &rq.ram, &rq.ram_bytes);
+    ret = sh4_trace_translated(tr, rq.ram, rq.ram_bytes, err);
     rq.translated = ret != 0;
     sh4_rom_window(&tr->sites, rq.ram, rq.ram_bytes, &rq.window);
     return ret < 0 ? ret : sh4_trace_plan(&rq, &tr->plan, err);
@@ -903,7 +878,7 @@ static int init_state(struct sh4_trace *tr, struct err *err)
 {
     tr->mark = calloc(tr->plan.npatches ? tr->plan.npatches : 1, sizeof *tr->mark);
     tr->queue = malloc(TRACE_QUEUE_MOST * sizeof *tr->queue);
-    tr->words = malloc(TRACE_MAX_RING_WORDS * sizeof *tr->words);
+    tr->words = malloc(SH4_TRACE_MOST_WORDS * sizeof *tr->words);
     tr->dec = (struct sh4_trace_decoder){ .plan = &tr->plan, .code = { tr->cfg.counter[0], tr->cfg.counter[1] },
                                           .has_vbr = true, .vbr = tr->t->prog_vbr };
     tr->dec.target = calloc(tr->plan.nids, sizeof *tr->dec.target);
@@ -941,7 +916,7 @@ static int plan_with(struct sh4_trace *tr, bool sr_traps, struct err *err)
 {
     int ret = find_sites(tr, sr_traps, err);
     if (ret == 0)
-        larger_ram(tr);
+        ret = choose_ram(tr, err);
     if (ret == 0)
         ret = sh4_trace_find_rom(tr, err);
     return ret < 0 ? ret : make_plan(tr, err);
@@ -969,9 +944,7 @@ static int arm_halted(struct sh4_trace *tr, struct err *err)
     struct sh4_target *t = tr->t;
     int ret = sh4_trace_clean_leftovers(t, true, err);
     if (ret >= 0)
-        ret = leave_stub(t, t->opt.agent_ram, t->opt.agent_ram_bytes, err);
-    if (ret >= 0)
-        ret = leave_stub(t, SH4_TRACE_RAM_TOP - RAM_MOST, RAM_MOST, err); /* where larger_ram() puts them */
+        ret = leave_stub(tr, err);
     if (ret >= 0)
         ret = compare_image(t, tr->cfg.image, err);
     if (ret == 0)

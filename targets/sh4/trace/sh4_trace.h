@@ -10,7 +10,6 @@
 enum {
     TRACE_QUEUE = 1 << 16,      /* events waiting for the caller before the program has to wait */
     TRACE_QUEUE_MOST = 4 * TRACE_QUEUE, /* a halt is not put off: what the rings hold then comes on top */
-    TRACE_MAX_RING_WORDS = 1 << 16,
     SH4_TRACE_KEPT_WORDS = 51   /* lost.c */
 };
 #define SH4_TRACE_RAM_TOP 0x0CF00000u /* where RAM for larger programs ends: 1 MB below the end of the Dreamcast's 16 MB */
@@ -88,6 +87,15 @@ int sh4_trace_get(struct sh4_trace *tr, uint32_t offset, uint32_t *words, size_t
 int sh4_trace_put(struct sh4_trace *tr, uint32_t offset, const uint32_t *words, size_t n, struct err *err);
 /* Measures the residue; the target is halted, the plan is in its RAM. (calibrate.c) */
 int sh4_trace_calibrate(struct sh4_trace *tr, struct err *err);
+/* A halfword of the program: what is there (readable: it could be read), what shall be. */
+struct sh4_trace_half {
+    uint32_t addr;
+    uint16_t value, there;
+    bool readable;
+};
+/* Many of them in few exchanges; caches are the caller's. write_halves: memory that takes no store is no failure. (halves.c) */
+int sh4_trace_read_halves(struct sh4_target *t, struct sh4_trace_half *half, size_t n, struct err *err);
+int sh4_trace_write_halves(struct sh4_target *t, const struct sh4_trace_half *half, size_t n, struct err *err);
 /* Our vectors on or off; patches in or out of memory. (patch.c) */
 int sh4_trace_patch(struct sh4_trace *tr, size_t i, bool in_memory, struct err *err);
 int sh4_trace_patch_all(struct sh4_trace *tr, bool in_memory, struct err *err);
@@ -101,6 +109,13 @@ int sh4_trace_find_rom(struct sh4_trace *tr, struct err *err);
 /* The program runs on: channel A of the user break controller steps what cannot be patched, unless the debugger
  * has it or steps itself. */
 int sh4_trace_step_resumed(struct sh4_trace *tr, struct err *err);
+/* rq->ram and ram_bytes; all else of the request is there. -ERR_USAGE if the RAM that was named is known to be the program's, or no
+ * RAM for a larger program is free: the hint names another range. (ram.c) */
+int sh4_trace_choose_ram(struct sh4_trace *tr, struct sh4_trace_request *rq, struct err *err);
+/* The RAM the trace has; a P1 address. */
+void sh4_trace_ram(const struct sh4_trace *tr, uint32_t *at, uint32_t *bytes);
+/* True where the above puts the agent of a larger program, and nothing of this program is known to be. */
+bool sh4_trace_in_chosen_ram(const struct sh4_trace *tr, uint32_t addr);
 /* Lets the agent subtract what a stop costs with the caches off or on. */
 int sh4_trace_step_cost(struct sh4_trace *tr, bool cached, struct err *err);
 /* Calibration: every return of its loop is stepped from now on, or no longer. */

@@ -49,10 +49,12 @@ static int add_spans(struct sh4_walk *w, const struct image *im)
         sp->data = sec->data;
         sp->flags = calloc(sp->size / 2, 1);
         sp->owner = calloc(sp->size / 2, sizeof *sp->owner);
+        sp->start = calloc(sp->size / 2, sizeof *sp->start);
         sp->state = calloc(sp->size / 2, sizeof *sp->state);
-        if (!sp->flags || !sp->owner || !sp->state)
+        if (!sp->flags || !sp->owner || !sp->start || !sp->state)
             return -ERR_NOMEM;
     }
+    walk_sort(w);
     return 0;
 }
 
@@ -539,37 +541,95 @@ static bool mean(struct sh4_walk *w, uint32_t f, uint32_t by)
     return !had;
 }
 
-/* A state of BL goes on along an edge, to all that may be called there. */
-static bool pass_on(struct sh4_walk *w, const struct edge *e, bool (*mark)(struct sh4_walk *, uint32_t, uint32_t))
+/* One state of BL, as functions are entered with it. */
+struct bl_kind {
+    uint8_t bl; /* SH4_BL_*: of edges that bring it themselves */
+    bool (*mark)(struct sh4_walk *w, uint32_t f, uint32_t by);
+    bool (*has)(const struct sh4_function *f);
+};
+
+static bool is_blocked(const struct sh4_function *f) { return f->maybe_blocked; }
+static bool is_meant(const struct sh4_function *f) { return f->maybe_meant; }
+
+/* Functions that have the state and have not passed it on yet, and the edges by the function they leave. */
+struct closure {
+    const struct bl_kind *kind;
+    uint32_t *edge, *first; /* edge[first[f]] .. edge[first[f + 1] - 1] leave f */
+    uint32_t *todo;
+    size_t ntodo;
+    bool taken;             /* every function whose address is taken has it */
+    bool any;               /* one got it that did not have it before */
+};
+
+static void pass_to(struct search *s, struct closure *c, uint32_t f, uint32_t by)
 {
-    bool changed = false;
+    if (!c->kind->mark(s->w, f, by))
+        return;
+    c->todo[c->ntodo++] = f;
+    c->any = true;
+}
+
+static void pass_through(struct search *s, struct closure *c, const struct edge *e)
+{
+    struct sh4_walk *w = s->w;
     if (e->to == e->from)
-        return false;
-    if (e->to != SH4_NO_FUNCTION)
-        return mark(w, e->to, e->from);
-    for (size_t f = 0; f < w->nfunctions; f++)
+        return;
+    if (e->to != SH4_NO_FUNCTION) {
+        pass_to(s, c, e->to, e->from);
+        return;
+    }
+    for (size_t f = 0; f < w->nfunctions && !c->taken; f++)
         if (w->function[f].address_taken)
-            changed |= mark(w, (uint32_t)f, e->from);
-    return changed;
+            pass_to(s, c, (uint32_t)f, e->from);
+    c->taken = true;
+}
+
+/* Edges by the function they leave, in the order they were found. */
+static void sort_edges(const struct search *s, struct closure *c)
+{
+    size_t n = s->w->nfunctions;
+    for (size_t i = 0; i < s->nedges; i++)
+        c->first[s->edge[i].from + 1]++;
+    for (size_t f = 0; f < n; f++)
+        c->first[f + 1] += c->first[f];
+    memcpy(c->todo, c->first, n * sizeof *c->todo);
+    for (size_t i = 0; i < s->nedges; i++)
+        c->edge[c->todo[s->edge[i].from]++] = (uint32_t)i;
+}
+
+/* Each function is met once and each edge twice, however deep the calls go. */
+static void pass_on(struct search *s, struct closure *c)
+{
+    struct sh4_walk *w = s->w;
+    sort_edges(s, c);
+    for (size_t f = 0; f < w->nfunctions; f++)
+        if (c->kind->has(&w->function[f]))
+            c->todo[c->ntodo++] = (uint32_t)f;
+    for (size_t i = 0; i < s->nedges; i++)
+        if (s->edge[i].bl & c->kind->bl)
+            pass_through(s, c, &s->edge[i]);
+    for (size_t head = 0; head < c->ntodo; head++)
+        for (uint32_t i = c->first[c->todo[head]]; i < c->first[c->todo[head] + 1]; i++)
+            if (s->edge[c->edge[i]].bl & SH4_BL_ENTRY)
+                pass_through(s, c, &s->edge[c->edge[i]]);
 }
 
 /* True if anything was new. */
 static bool closure(struct search *s)
 {
+    static const struct bl_kind kinds[] = { { SH4_BL_1, block, is_blocked }, { SH4_BL_MEANT, mean, is_meant } };
     struct sh4_walk *w = s->w;
-    bool changed = true, any = false;
-    while (changed) {
-        changed = false;
-        for (size_t i = 0; i < s->nedges; i++) {
-            const struct edge *e = &s->edge[i];
-            const struct sh4_function *from = &w->function[e->from];
-            bool as_entered = e->bl & SH4_BL_ENTRY;
-            if (e->bl & SH4_BL_1 || (as_entered && from->maybe_blocked))
-                changed |= pass_on(w, e, block);
-            if (e->bl & SH4_BL_MEANT || (as_entered && from->maybe_meant))
-                changed |= pass_on(w, e, mean);
-        }
-        any |= changed;
+    bool any = false;
+    for (size_t k = 0; k < ARRAY_LEN(kinds) && !w->nomem; k++) {
+        struct closure c = { .kind = &kinds[k], .edge = calloc(s->nedges + 1, sizeof *c.edge),
+                             .first = calloc(w->nfunctions + 1, sizeof *c.first), .todo = calloc(w->nfunctions + 1, sizeof *c.todo) };
+        w->nomem |= !c.edge || !c.first || !c.todo;
+        if (!w->nomem)
+            pass_on(s, &c);
+        any |= c.any;
+        free(c.edge);
+        free(c.first);
+        free(c.todo);
     }
     return any;
 }
@@ -823,7 +883,7 @@ const char *sh4_untraced_text(enum sh4_untraced why)
         "memory there does not take a patch (ROM)",
         "its address is translated by the MMU",
         "needs no patch",
-        "more sites than one arming holds",
+        "further from most code than the agent's RAM is large: a larger --agent-ram, or --no-patch for the other code, traces it",
     };
     return (unsigned)why < SH4_UNTRACED_NREASONS ? texts[why] : "?";
 }

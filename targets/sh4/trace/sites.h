@@ -45,7 +45,7 @@ enum sh4_untraced {
     SH4_UNTRACED_ROM,      /* not writable memory, and outside what is stepped */
     SH4_UNTRACED_MMU,      /* address translated by the MMU */
     SH4_UNTRACED_OTHER,    /* kind that needs no patch (RTE) */
-    SH4_UNTRACED_LIMIT,    /* more sites than one arming can hold */
+    SH4_UNTRACED_LIMIT,    /* the agent's table does not reach it (plan.h), or too much of it is stepped */
     SH4_UNTRACED_NREASONS
 };
 

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "probe/base/bytes.h"
+#include "probe/base/util.h"
 #include "targets/sh4/isa.h"
 
 bool walk_grow(struct sh4_walk *w, void **p, size_t n, size_t *cap, size_t size)
@@ -28,14 +29,40 @@ bool walk_find(const struct sh4_walk *w, uint32_t addr, struct walk_at *at)
 {
     if (addr & 1)
         return false;
-    for (size_t i = 0; i < w->nspans; i++) {
-        uint32_t off = (addr & WALK_PHYS) - (w->span[i].base & WALK_PHYS);
-        if (off < w->span[i].size) {
-            *at = (struct walk_at){ &w->span[i], off / 2 };
+    uint32_t phys = addr & WALK_PHYS;
+    size_t lo = 0, hi = w->nspans;
+    while (lo < hi) { /* behind the last span that starts at or before it */
+        size_t mid = (lo + hi) / 2;
+        if ((w->span[mid].base & WALK_PHYS) <= phys)
+            lo = mid + 1;
+        else
+            hi = mid;
+    }
+    for (; lo && w->span[lo - 1].reach > phys; lo--) {
+        uint32_t off = phys - (w->span[lo - 1].base & WALK_PHYS);
+        if (off < w->span[lo - 1].size) {
+            *at = (struct walk_at){ &w->span[lo - 1], off / 2 };
             return true;
         }
     }
     return false;
+}
+
+static int by_base(const void *a, const void *b)
+{
+    uint32_t x = ((const struct walk_span *)a)->base & WALK_PHYS, y = ((const struct walk_span *)b)->base & WALK_PHYS;
+    return x < y ? -1 : x > y;
+}
+
+void walk_sort(struct sh4_walk *w)
+{
+    uint32_t reach = 0;
+    if (w->nspans)
+        qsort(w->span, w->nspans, sizeof *w->span, by_base);
+    for (size_t i = 0; i < w->nspans; i++) {
+        reach = MAX(reach, (w->span[i].base & WALK_PHYS) + w->span[i].size);
+        w->span[i].reach = reach;
+    }
 }
 
 uint16_t walk_opcode(const struct sh4_walk *w, const struct walk_at *at)
@@ -74,18 +101,14 @@ uint32_t walk_function(struct sh4_walk *w, uint32_t addr)
     if (!walk_find(w, addr, &at))
         return SH4_NO_FUNCTION;
     addr = walk_address(&at);
-    uint32_t owner = at.span->owner[at.index];
-    if (owner && w->function[owner - 1].low == addr)
-        return owner - 1;
-    if (at.span->flags[at.index] & SH4_CODE_START)
-        for (size_t i = 0; i < w->nfunctions; i++)
-            if (w->function[i].low == addr)
-                return (uint32_t)i;
+    if (at.span->start[at.index])
+        return at.span->start[at.index] - 1;
     if (!walk_grow(w, (void **)&w->function, w->nfunctions, &w->function_cap, sizeof *w->function))
         return SH4_NO_FUNCTION;
     uint32_t f = (uint32_t)w->nfunctions++;
     w->function[f] = (struct sh4_function){ .low = addr, .exit_bl = SH4_BL_ENTRY, .blocked_by = SH4_NO_FUNCTION };
     at.span->flags[at.index] |= SH4_CODE_START;
+    at.span->start[at.index] = f + 1;
     push(w, &w->sure, addr, f);
     return f;
 }
@@ -203,11 +226,12 @@ static bool follow(struct sh4_walk *w, struct run *r, uint32_t addr, uint32_t fu
             return false;
         uint8_t flags = at.span->flags[at.index];
         uint16_t op = walk_opcode(w, &at);
-        if (flags & SH4_CODE_INSN || (pc != addr && flags & SH4_CODE_START)) {
+        bool full = r->ninsns >= RUN_MAX - 4 || r->nliterals >= RUN_MAX - 4; /* so long a run is no data: the rest is another */
+        if (full || flags & SH4_CODE_INSN || (pc != addr && flags & SH4_CODE_START)) {
             add(r->branch, &r->nbranches, pc);
             return true;
         }
-        if (!legal(op) || r->ninsns >= RUN_MAX - 4)
+        if (!legal(op))
             return false;
         claim(r, &at);
         note_literal(r, op, pc);
@@ -350,6 +374,7 @@ void walk_free(struct sh4_walk *w)
     for (size_t i = 0; i < w->nspans; i++) {
         free(w->span[i].flags);
         free(w->span[i].owner);
+        free(w->span[i].start);
         free(w->span[i].state);
     }
     free(w->span);

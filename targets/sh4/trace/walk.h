@@ -18,7 +18,9 @@ struct walk_span {
     const uint8_t *data;
     uint8_t *flags;  /* enum sh4_code_flag per halfword */
     uint32_t *owner; /* function index + 1 per halfword, 0 none */
+    uint32_t *start; /* function index + 1 per halfword that starts one, 0 none */
     uint32_t *state; /* index + 1 into states per halfword, 0 none */
+    uint32_t reach;  /* largest physical end of the spans up to this one */
 };
 
 struct walk_item {
@@ -57,6 +59,8 @@ uint16_t walk_opcode(const struct sh4_walk *w, const struct walk_at *at);
 uint32_t walk_address(const struct walk_at *at);
 /* Grows *p (elements of `size` bytes) so that n more fit; false and w->nomem when memory is short. */
 bool walk_grow(struct sh4_walk *w, void **p, size_t n, size_t *cap, size_t size);
+/* Once all spans are there, before anything is looked for: sorts them by address. */
+void walk_sort(struct sh4_walk *w);
 /* Index of the function that starts at addr, made if it is not known; SH4_NO_FUNCTION outside code. */
 uint32_t walk_function(struct sh4_walk *w, uint32_t addr);
 /* Reads image bytes of code sections, for abs_step. ctx is the struct sh4_walk. */
