@@ -682,6 +682,32 @@ static int find_sites(struct sh4_trace *tr, bool sr_traps, struct err *err)
     return sh4_sites_find(tr->cfg.image, &cfg, &tr->sites, err);
 }
 
+static bool left_alone(const struct trace_config *cfg, uint32_t addr)
+{
+    for (size_t i = 0; i < cfg->nno_patch; i++) {
+        uint32_t low = (uint32_t)cfg->no_patch[i].low & 0x1FFFFFFF, bytes = (uint32_t)(cfg->no_patch[i].high - cfg->no_patch[i].low);
+        if ((addr & 0x1FFFFFFF) - low < bytes || low - (addr & 0x1FFFFFFF) < 2)
+            return true;
+    }
+    return false;
+}
+
+/* Code the user wants as it is: a program that adds up its own code, for one. */
+static int leave_alone(struct sh4_trace *tr, struct err *err)
+{
+    const struct trace_config *cfg = &tr->cfg;
+    for (size_t i = 0; i <= cfg->nstops; i++) {
+        bool start = i == cfg->nstops;
+        uint32_t at = (uint32_t)(start ? cfg->start : cfg->stops[i]);
+        if ((!start || cfg->has_start) && left_alone(cfg, at))
+            return err_set(err, ERR_USAGE, "choose another place for it, or a smaller range", "0x%08x is a start or stop point, and in a --no-patch range", at);
+    }
+    for (size_t i = 0; i < tr->sites.nsites; i++)
+        if (tr->sites.site[i].why == SH4_TRACED && left_alone(cfg, tr->sites.site[i].addr))
+            tr->sites.site[i].why = SH4_UNTRACED_ASKED;
+    return 0;
+}
+
 static uint32_t initial_state(const struct trace_config *cfg)
 {
     return (cfg->has_start ? SH4_TRACE_STOPPED : 0) | (cfg->policy == TRACE_LIVE ? SH4_TRACE_LIVE : 0) |
@@ -708,7 +734,7 @@ static bool find_filter(const struct trace_config *cfg, uint32_t *at)
     if (cfg->irq_filter != IRQ_FILTER_SHINOBI || !cfg->image->lookup || !cfg->image->lookup(cfg->image, filter_name(cfg), &addr))
         return false;
     *at = (uint32_t)addr;
-    return true;
+    return !left_alone(cfg, *at);
 }
 
 /* All of the request but the RAM and what depends on it. stops: room for TRACE_MAX_STOPS. */
@@ -915,6 +941,8 @@ static bool sr_places_patched(const struct sh4_trace *tr)
 static int plan_with(struct sh4_trace *tr, bool sr_traps, struct err *err)
 {
     int ret = find_sites(tr, sr_traps, err);
+    if (ret == 0)
+        ret = leave_alone(tr, err);
     if (ret == 0)
         ret = choose_ram(tr, err);
     if (ret == 0)
