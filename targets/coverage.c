@@ -13,6 +13,8 @@ static const struct {
     [COVERAGE_DEBUGGER] = { "debugger", "in ROM, and both channels of the user break controller are the debugger's" },
     [COVERAGE_UNREACHED] = { "unreached", "not reached by control flow, so not searched" },
     [COVERAGE_OTHER] = { "other", "of a kind that is not traced" },
+    [COVERAGE_ASKED] = { "asked", "left alone on request" },
+    [COVERAGE_CHANGED] = { "changed", "replaced by the program" },
 };
 
 const char *coverage_cause_text(enum coverage_cause cause)

@@ -22,6 +22,8 @@ enum coverage_cause {
     COVERAGE_DEBUGGER,   /* what would trace it is in the debugger's use */
     COVERAGE_UNREACHED,  /* no control flow that was found leads there */
     COVERAGE_OTHER,
+    COVERAGE_ASKED,      /* left alone on request */
+    COVERAGE_CHANGED,    /* the program has replaced the code there */
     COVERAGE_NCAUSES
 };
 

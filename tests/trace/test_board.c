@@ -391,6 +391,27 @@ static void breakpoint__on_a_traced_call__stops_and_no_event_is_missed(void **st
     board_close(&b);
 }
 
+static void breakpoint__on_a_traced_call__deleted_behind_the_trace__leaves_the_program_as_it_was(void **state)
+{
+    (void)state;
+    static struct board b;
+    static struct asm_prog prog;
+    struct target_stop stop = { .reason = STOP_NONE };
+    struct err err = { .code = ERR_OK };
+    board_open(&b, &prog, "", nested);
+    uint32_t at = asm_label(&prog, "m_loop") + 2, was = board_word(&b, at & ~3u);
+    board_arm(&b, &(struct trace_config){ .counter = { 0x23, 0x13 } });
+    assert_int_equal(b.t->ops->insert_bp(b.t, BP_SOFT, at, 2, &err), 0);
+    board_resume(&b);
+    while (b.t->ops->poll(b.t, 1000000, &stop, &err) == 0)
+        ;
+    assert_int_equal(stop.pc, at);
+    board_disarm(&b);
+    assert_int_equal(b.t->ops->remove_bp(b.t, BP_SOFT, at, 2, &err), 0);
+    assert_int_equal(board_word(&b, at & ~3u), was);
+    board_close(&b);
+}
+
 static void step__over_a_traced_call__lands_on_its_target(void **state)
 {
     (void)state;
@@ -657,6 +678,7 @@ int main(void)
         cmocka_unit_test(filter_shinobi__named_routine__is_left_out_with_what_it_calls),
         cmocka_unit_test(resident__documented_features_only__every_event_arrives),
         cmocka_unit_test(halts__many_while_events_come_fast__none_hurts_the_program),
+        cmocka_unit_test(breakpoint__on_a_traced_call__deleted_behind_the_trace__leaves_the_program_as_it_was),
         cmocka_unit_test(step__over_a_traced_call__lands_on_its_target),
         cmocka_unit_test(debugger__stops_at_calls_and_returns_and_steps__returns_stay_exact),
         cmocka_unit_test(program__of_400_kb__is_traced_without_an_option),

@@ -8,6 +8,7 @@
 #include <cmocka.h>
 
 #include "probe/base/util.h"
+#include "targets/coverage.h"
 #include "targets/sh4/sh4_priv.h"
 #include "targets/sh4/trace/sh4_trace.h"
 #include "tests/trace/board.h"
@@ -86,11 +87,118 @@ static void point__in_a_range_left_unpatched__is_refused(void **state)
     board_close(&b);
 }
 
+/* Writes `other` over `work`, past the caches, and runs it. */
+static const char replaces[] =
+    "main: mov.l stack,r15\n bsr work\n nop\n bsr swap\n nop\n mov.l cwork_,r8\n jsr @r8\n nop\n mov r0,r12\n"
+    "end_: bra end_\n nop\n"
+    ".align 2\n stack: .long 0x0C0E0000\n cwork_: .long 0xAC010200\n"
+    "swap: mov.l from_,r1\n mov.l to_,r2\n mov #8,r3\n"
+    "swap_1: mov.l @r1+,r0\n mov.l r0,@r2\n add #4,r2\n dt r3\n bf swap_1\n rts\n nop\n"
+    ".align 2\n from_: .long 0xAC010300\n to_: .long 0xAC010200\n"
+    ".org 0x0C010200\n"
+    "work: sts.l pr,@-r15\n mov #1,r0\n mov.l cleaf_,r1\n jsr @r1\n nop\n lds.l @r15+,pr\n rts\n nop\n"
+    ".org 0x0C010220\n" /* not in the line of its code: the O-cache does not have that */
+    "cleaf_: .long leaf\n"
+    ".org 0x0C010240\n"
+    "leaf: rts\n nop\n"
+    ".org 0x0C010300\n" /* where work has its sites there are other instructions; no symbol, no call: it is not patched */
+    "other_: mov #40,r0\n nop\n nop\n add #1,r0\n nop\n nop\n add #1,r0\n rts\n nop\n nop\n nop\n nop\n nop\n nop\n nop\n nop\n";
+
+enum { WORK = 0x0C010200, OTHER = 0x0C010300, WORK_JSR = WORK + 6 };
+
+static void check_replaced(struct board *b)
+{
+    for (uint32_t i = 0; i < 32; i += 4)
+        assert_int_equal(board_word(b, WORK + i), board_word(b, OTHER + i));
+}
+
+static void replaced__code_of_a_function__is_the_programs_and_told(void **state)
+{
+    static struct asm_prog prog;
+    struct board b;
+    struct trace_status st;
+    (void)state;
+    board_open(&b, &prog, "", replaces);
+    board_arm(&b, &(struct trace_config){ .counter = { 0x23, 0x13 } });
+    board_run(&b, "end_", RUN_NS);
+    assert_int_equal(board_reg(&b, 12), 42);
+    check_replaced(&b); /* the debugger sees it, too */
+    assert_int_equal(b.t->ops->trace->set_active(b.t, false, NULL), 0);
+    assert_true(board_explains(&b, "the program has replaced the code there"));
+    assert_int_equal(b.t->ops->trace->status(b.t, &st, NULL), 0);
+    assert_non_null(strstr(st.note, "2 where the program has replaced the code"));
+    assert_int_equal(st.untraced_sites, 2);
+    board_disarm(&b);
+    check_replaced(&b);
+    assert_int_equal(board_word(&b, BOARD_TEXT), *(uint32_t *)(void *)prog.code);
+    board_close(&b);
+}
+
+static void replaced__nobody_looked_before_disarming__stays_as_the_program_wrote_it(void **state)
+{
+    static struct asm_prog prog;
+    struct board b;
+    (void)state;
+    board_open(&b, &prog, "", replaces);
+    board_arm(&b, &(struct trace_config){ .counter = { 0x23, 0x13 } });
+    board_run(&b, "end_", RUN_NS);
+    board_disarm(&b);
+    check_replaced(&b);
+    size_t told = 0;
+    for (size_t i = 0; i < b.nev; i++)
+        told += b.ev[i].kind == EVENT_UNTRACED && b.ev[i].cause == COVERAGE_CHANGED;
+    assert_int_equal(told, 2);
+    board_close(&b);
+}
+
+/* The program stands where a site was: what is there now runs, not the old site's stub. */
+static void replaced__going_on_from_a_place_that_changed__new_instruction_runs(void **state)
+{
+    static struct asm_prog prog;
+    struct board b;
+    struct target_stop stop = { .reason = STOP_NONE };
+    struct resume step = { .kind = RESUME_STEP };
+    (void)state;
+    board_open(&b, &prog, "", replaces);
+    board_arm(&b, &(struct trace_config){ .counter = { 0x23, 0x13 } });
+    board_run(&b, "end_", RUN_NS);
+    board_set_reg(&b, 16, WORK_JSR | 0xA0000000);
+    board_set_reg(&b, 0, 7);
+    assert_int_equal(b.t->ops->resume(b.t, &step, NULL), 0);
+    while (stop.reason == STOP_NONE)
+        assert_true(b.t->ops->poll(b.t, 1000000, &stop, NULL) >= 0);
+    assert_int_equal(board_reg(&b, 0), 8); /* add #1,r0 */
+    assert_int_equal(board_reg(&b, 16), (WORK_JSR + 2) | 0xA0000000);
+    check_replaced(&b);
+    board_close(&b);
+}
+
+/* What the debugger writes over a site is no less a change. */
+static void replaced__by_the_debugger__is_told(void **state)
+{
+    static struct asm_prog prog;
+    struct board b;
+    uint8_t nops[4] = { 9, 0, 9, 0 };
+    (void)state;
+    board_open(&b, &prog, "", replaces);
+    board_arm(&b, &(struct trace_config){ .counter = { 0x23, 0x13 } });
+    assert_int_equal(b.t->ops->write_mem(b.t, WORK_JSR, 0, nops, 4, NULL), 0);
+    assert_int_equal(board_word(&b, WORK_JSR - 2) >> 16, 9);
+    assert_true(board_explains(&b, "the program has replaced the code there"));
+    board_run(&b, "end_", RUN_NS);
+    assert_int_equal(board_reg(&b, 12), 42);
+    board_close(&b);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(checksum__range_left_unpatched__is_that_of_the_untraced_program),
         cmocka_unit_test(checksum__all_patched__is_another),
+        cmocka_unit_test(replaced__code_of_a_function__is_the_programs_and_told),
+        cmocka_unit_test(replaced__nobody_looked_before_disarming__stays_as_the_program_wrote_it),
+        cmocka_unit_test(replaced__going_on_from_a_place_that_changed__new_instruction_runs),
+        cmocka_unit_test(replaced__by_the_debugger__is_told),
         cmocka_unit_test(point__in_a_range_left_unpatched__is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -68,7 +68,9 @@ static int undo_pairs(struct sh4_target *t, const uint32_t *pair, size_t n, uint
         *hi = MAX(*hi, addr + 2);
         half[k++] = (struct sh4_trace_half){ .addr = addr, .value = (uint16_t)pair[2 * i + 1] };
     }
-    int ret = sh4_trace_read_halves(t, half, k, err);
+    int ret = *lo < *hi ? sh4_agent_sync_caches(t, *lo, *hi - *lo, err) : 0;
+    if (ret == 0)
+        ret = sh4_trace_read_halves(t, half, k, err);
     size_t still = 0;
     for (size_t i = 0; ret == 0 && i < k; i++)
         if (half[i].readable && half[i].there == SH4_TRACE_TRAP)

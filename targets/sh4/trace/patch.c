@@ -11,6 +11,19 @@
 
 enum { PHYS = 0x1FFFFFFF };
 
+size_t sh4_trace_first_in(const struct sh4_trace_plan *p, uint32_t addr)
+{
+    size_t lo = 0, hi = p->npatches;
+    while (lo < hi) {
+        size_t mid = (lo + hi) / 2;
+        if ((p->patch[mid].addr & PHYS) + 2 <= (addr & PHYS))
+            lo = mid + 1;
+        else
+            hi = mid;
+    }
+    return lo;
+}
+
 /* The table entry decides whether the agent takes a trap at that place. */
 static int set_entry(struct sh4_trace *tr, const struct sh4_trace_patch *p, bool on, struct err *err)
 {
@@ -22,14 +35,18 @@ int sh4_trace_patch(struct sh4_trace *tr, size_t i, bool in_memory, struct err *
 {
     struct sh4_trace_patch *p = &tr->plan.patch[i];
     struct sh4_trace_mark *m = &tr->mark[i];
-    uint16_t insn = in_memory ? (uint16_t)SH4_TRACE_TRAP : p->orig;
+    uint16_t trap = (uint16_t)SH4_TRACE_TRAP, insn = in_memory ? trap : p->orig;
     if (m->in_memory == in_memory || m->dead)
         return 0;
-    int ret = set_entry(tr, p, in_memory, err);
+    int ret = sh4_trace_still(tr, i, in_memory ? p->orig : trap, err);
+    if (ret <= 0)
+        return ret;
+    ret = set_entry(tr, p, in_memory, err);
     if (ret == 0)
         ret = sh4_agent_write_code(tr->t, p->addr, &insn, 1, err);
     if (ret == 0)
         m->in_memory = in_memory;
+    tr->absent |= !in_memory;
     return ret;
 }
 
@@ -45,79 +62,79 @@ static bool user_break_at(const struct sh4_target *t, uint32_t addr)
 int sh4_trace_patch_all(struct sh4_trace *tr, bool in_memory, struct err *err)
 {
     struct sh4_target *t = tr->t;
-    const struct sh4_agent_layout *a = t->layout;
     size_t n = tr->plan.npatches, k = 0;
-    struct sh4_request *req = calloc(n ? n : 1, sizeof *req);
-    if (!req)
-        return err_set(err, ERR_NOMEM, "", "patches");
+    int ret = in_memory ? 0 : sh4_trace_look(tr, err);
+    struct sh4_trace_half *half = calloc(n + 1, sizeof *half);
+    if (ret < 0 || !half) {
+        free(half);
+        return ret < 0 ? ret : err_set(err, ERR_NOMEM, "", "patches");
+    }
     for (size_t i = 0; i < n; i++) {
         struct sh4_trace_patch *p = &tr->plan.patch[i];
         bool user = user_break_at(t, p->addr); /* its TRAPA stays, and knows what was there */
+        tr->absent |= in_memory && user;
         if (tr->mark[i].in_memory == in_memory || tr->mark[i].dead || (in_memory && user))
             continue;
         tr->mark[i].in_memory = in_memory;
-        if (user)
-            continue;
-        req[k++] = (struct sh4_request){ .routine = a->op_poke - (uint32_t)a->ref_call,
-                                         .arg = { p->addr, a->st2 - (uint32_t)a->ref_poke,
-                                                  in_memory ? (uint32_t)SH4_TRACE_TRAP : p->orig } };
+        if (!user)
+            half[k++] = (struct sh4_trace_half){ .addr = p->addr, .value = in_memory ? (uint16_t)SH4_TRACE_TRAP : p->orig };
     }
-    int ret = k ? sh4_agent_run(t, req, k, err) : 0;
-    free(req);
+    ret = sh4_trace_write_halves(t, half, k, err);
+    free(half);
     if (ret < 0 || !k)
         return ret;
     uint32_t lo = tr->plan.patch[0].addr & ~31u, hi = tr->plan.patch[n - 1].addr + 2;
     return sh4_agent_sync_caches(t, lo, hi - lo, err);
 }
 
+/* The breakpoint's TRAPA is there: only the agent has to let it pass. It was set over ours, which must not come back when it is deleted behind
+ * the trace. */
+static int yield_to(struct sh4_trace *tr, size_t i, struct sh4_patch *user, struct err *err)
+{
+    tr->absent = true;
+    if (user->orig == SH4_TRACE_TRAP)
+        user->orig = tr->plan.patch[i].orig;
+    tr->mark[i].in_memory = false;
+    return set_entry(tr, &tr->plan.patch[i], false, err);
+}
+
 int sh4_trace_reconcile(struct sh4_trace *tr, struct err *err)
 {
     struct sh4_target *t = tr->t;
-    for (size_t i = 0; i < tr->plan.npatches; i++) {
-        struct sh4_trace_patch *p = &tr->plan.patch[i];
-        bool user = t->npatches && user_break_at(t, p->addr);
-        if (tr->mark[i].dead || user != tr->mark[i].in_memory)
-            continue;
-        int ret;
-        if (user) { /* the breakpoint's TRAPA is there: only the agent has to let it pass */
-            ret = set_entry(tr, p, false, err);
-            tr->mark[i].in_memory = false;
-        } else {
+    bool looked = tr->absent;
+    int ret = 0;
+    for (size_t i = 0; ret == 0 && i < t->npatches; i++) {
+        const struct sh4_trace_patch *p = sh4_trace_plan_patch(&tr->plan, t->patch[i].addr);
+        if (p && tr->mark[p - tr->plan.patch].in_memory)
+            ret = yield_to(tr, (size_t)(p - tr->plan.patch), &t->patch[i], err);
+    }
+    for (size_t i = 0; ret == 0 && looked && i < tr->plan.npatches; i++)
+        if (tr->mark[i].stale) {
+            tr->mark[i].stale = false;
+            ret = set_entry(tr, &tr->plan.patch[i], false, err);
+        } else if (!tr->mark[i].dead && !tr->mark[i].in_memory && !user_break_at(t, tr->plan.patch[i].addr))
             ret = sh4_trace_patch(tr, i, true, err);
-        }
-        if (ret < 0)
-            return ret;
-    }
-    return 0;
-}
-
-/* Calls fn for every patch that overlaps [addr, addr+len). */
-static size_t first_in(const struct sh4_trace_plan *p, uint32_t addr)
-{
-    size_t lo = 0, hi = p->npatches;
-    while (lo < hi) {
-        size_t mid = (lo + hi) / 2;
-        if ((p->patch[mid].addr & PHYS) + 2 <= (addr & PHYS))
-            lo = mid + 1;
-        else
-            hi = mid;
-    }
-    return lo;
+    tr->absent = ret < 0 || (tr->absent && t->npatches);
+    return ret;
 }
 
 void sh4_trace_hide(struct sh4_target *t, uint32_t addr, uint8_t *buf, size_t len)
 {
     struct sh4_trace *tr = t->trace;
-    for (size_t i = first_in(&tr->plan, addr); i < tr->plan.npatches; i++) {
+    for (size_t i = sh4_trace_first_in(&tr->plan, addr); i < tr->plan.npatches; i++) {
         const struct sh4_trace_patch *p = &tr->plan.patch[i];
-        uint8_t orig[2];
+        uint8_t orig[2], trap[2];
+        bool ours = true;
         int64_t off = (int64_t)(p->addr & PHYS) - (int64_t)(addr & PHYS);
         if (off >= (int64_t)len)
             return;
         if (!tr->mark[i].in_memory)
             continue;
         put16(orig, p->orig, t->base.big_endian);
-        for (int b = 0; b < 2; b++)
+        put16(trap, (uint16_t)SH4_TRACE_TRAP, t->base.big_endian);
+        for (int b = 0; b < 2; b++) /* else the program has replaced it: that is what is shown */
+            ours &= off + b < 0 || off + b >= (int64_t)len || buf[off + b] == trap[b];
+        for (int b = 0; ours && b < 2; b++)
             if (off + b >= 0 && off + b < (int64_t)len)
                 buf[off + b] = orig[b];
     }
@@ -128,7 +145,7 @@ void sh4_trace_hide(struct sh4_target *t, uint32_t addr, uint8_t *buf, size_t le
 void sh4_trace_write(struct sh4_target *t, uint32_t addr, uint8_t *buf, size_t len)
 {
     struct sh4_trace *tr = t->trace;
-    for (size_t i = first_in(&tr->plan, addr); i < tr->plan.npatches; i++) {
+    for (size_t i = sh4_trace_first_in(&tr->plan, addr); i < tr->plan.npatches; i++) {
         const struct sh4_trace_patch *p = &tr->plan.patch[i];
         uint8_t orig[2], trap[2];
         int64_t off = (int64_t)(p->addr & PHYS) - (int64_t)(addr & PHYS);
@@ -144,9 +161,7 @@ void sh4_trace_write(struct sh4_target *t, uint32_t addr, uint8_t *buf, size_t l
         for (int b = 0; same && b < 2; b++)
             if (off + b >= 0 && off + b < (int64_t)len)
                 buf[off + b] = trap[b];
-        if (!same) {
-            tr->mark[i].in_memory = false;
-            tr->mark[i].dead = true;
-        }
+        if (!same)
+            sh4_trace_overwritten(tr, i);
     }
 }

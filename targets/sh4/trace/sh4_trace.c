@@ -363,7 +363,7 @@ static int trace_poll(struct target *target, struct event *out, size_t cap, uint
     uint64_t end = now(t) + max_ns;
     if (!tr)
         return 0;
-    size_t told = tr->armed ? sh4_trace_tell_coverage(tr, out, cap) : 0;
+    size_t told = tr->armed || tr->ending ? sh4_trace_tell_coverage(tr, out, cap) : 0;
     if (told)
         return (int)told;
     while (tr->armed && tr->count == 0 && t->state == TARGET_RUNNING && !t->stop_pending) {
@@ -425,6 +425,8 @@ static void make_note(struct sh4_trace *tr)
     if (tr->plan.rom.nsites)
         n += snprintf(tr->note + n, sizeof tr->note - (size_t)n,
                       tr->yielded ? "; %zu in ROM: both break channels are GDB's" : "; %zu in ROM by stepping", tr->plan.rom.nsites);
+    if (tr->changed)
+        n += snprintf(tr->note + n, sizeof tr->note - (size_t)n, "; %zu where the program has replaced the code", tr->changed);
     if (unexplored)
         n += snprintf(tr->note + n, sizeof tr->note - (size_t)n, "; %zu bytes of code not reached by the search", unexplored);
     if (tr->evidence)
@@ -554,6 +556,16 @@ static int resuming_stepped(struct sh4_trace *tr, struct resume *how, struct err
     return event_by_host(tr, id, err);
 }
 
+/* Does the stub of patch i still do what the program has there? A breakpoint on it keeps the program's instruction. */
+static int stub_stands(struct sh4_trace *tr, size_t i, struct err *err)
+{
+    const struct sh4_trace_patch *p = &tr->plan.patch[i];
+    const struct sh4_patch *user = sh4_patch_at(tr->t, p->addr);
+    if (user)
+        return user->orig == p->orig || user->orig == SH4_TRACE_TRAP ? 1 : sh4_trace_give_up(tr, i, err);
+    return sh4_trace_still(tr, i, tr->mark[i].in_memory ? (uint16_t)SH4_TRACE_TRAP : p->orig, err);
+}
+
 static int resuming(struct sh4_target *t, struct resume *how, struct err *err)
 {
     struct sh4_trace *tr = t->trace;
@@ -564,13 +576,15 @@ static int resuming(struct sh4_target *t, struct resume *how, struct err *err)
     if (stepped < 0)
         return stepped;
     const struct sh4_trace_patch *p = sh4_trace_plan_patch(&tr->plan, t->pc);
-    if (how->kind == RESUME_RANGE)
-        for (size_t i = 0; i < tr->plan.npatches; i++)
-            if (tr->plan.patch[i].addr >= how->range_lo && tr->plan.patch[i].addr < how->range_hi)
-                how->kind = RESUME_STEP; /* the kernel's own stepping would run into our traps */
+    size_t next = how->kind == RESUME_RANGE ? sh4_trace_first_in(&tr->plan, (uint32_t)how->range_lo) : tr->plan.npatches;
+    if (next < tr->plan.npatches && (tr->plan.patch[next].addr & 0x1FFFFFFF) < (how->range_hi & 0x1FFFFFFF))
+        how->kind = RESUME_STEP; /* the kernel's own stepping would run into our traps */
     tr->stepped = 0;
     if (!p || tr->mark[p - tr->plan.patch].dead || REG_GET(t->sr, SH4_SR_BL))
         return 0;
+    int same = stub_stands(tr, (size_t)(p - tr->plan.patch), err);
+    if (same <= 0)
+        return same;
     const struct sh4_trace_id *id = &tr->plan.id[p->id];
     int ret = tr->active && id->kind != SH4_SITE_NKINDS ? event_by_host(tr, p->id, err) : 0;
     if (ret < 0 || how->kind != RESUME_CONTINUE) {
@@ -835,24 +849,20 @@ static int patch_missing(struct sh4_trace *tr, size_t i, struct err *err)
     return 0;
 }
 
-/* Sites in memory that does not take the patch are ROM. All are asked for in one go: one at a time would be a round trip each. */
+/* Sites in memory that does not take the patch are ROM. All are asked for in one go. */
 static int check_patches(struct sh4_trace *tr, struct err *err)
 {
-    const struct sh4_agent_layout *a = tr->t->layout;
     size_t n = tr->plan.npatches;
-    struct sh4_request *req = calloc(n ? n : 1, sizeof *req);
-    uint32_t *there = calloc(n ? n : 1, sizeof *there);
-    int ret = req && there ? 0 : err_set(err, ERR_NOMEM, "", "patches");
+    struct sh4_trace_half *half = calloc(n + 1, sizeof *half);
+    int ret = half ? 0 : err_set(err, ERR_NOMEM, "", "patches");
     for (size_t i = 0; ret == 0 && i < n; i++)
-        req[i] = (struct sh4_request){ .routine = a->op_read - (uint32_t)a->ref_call,
-                                       .arg = { tr->plan.patch[i].addr, a->ld2 - (uint32_t)a->ref_read, 1 }, .in = &there[i], .nin = 1 };
+        half[i].addr = tr->plan.patch[i].addr;
     if (ret == 0)
-        ret = sh4_agent_run(tr->t, req, n, err);
+        ret = sh4_trace_read_halves(tr->t, half, n, err);
     for (size_t i = 0; ret == 0 && i < n; i++)
-        if (tr->mark[i].in_memory && (req[i].status || (there[i] & 0xFFFF) != SH4_TRACE_TRAP))
+        if (tr->mark[i].in_memory && (!half[i].readable || half[i].there != SH4_TRACE_TRAP))
             ret = patch_missing(tr, i, err);
-    free(there);
-    free(req);
+    free(half);
     return ret;
 }
 
@@ -1127,8 +1137,12 @@ static int trace_disarm(struct target *target, struct err *err)
         note_event(tr, EVENT_STOP, t->pc, EVENT_CAUSE_NONE, 0);
     if (ret == 0)
         ret = settle_slots(tr, err);
+    size_t before = tr->changed;
     if (ret == 0)
         ret = undo(tr, err);
+    tr->ending = tr->changed != before;
+    if (tr->ending)
+        make_note(tr);
     tr->armed = tr->active = false;
     set_hooks(tr, false);
     if (ret < 0)
@@ -1146,6 +1160,10 @@ static int trace_set_active(struct target *target, bool active, struct err *err)
     int ret = stop_program(t, &ran, err);
     if (ret == 0)
         ret = sh4_trace_empty(tr, err);
+    if (ret == 0)
+        ret = sh4_trace_look(tr, err);
+    if (ret == 0)
+        make_note(tr);
     if (ret == 0 && active != tr->active) {
         ret = start_state(tr, active, err);
         if (ret == 0)

@@ -18,6 +18,7 @@ enum {
 struct sh4_trace_mark {
     bool in_memory; /* our TRAPA is there now */
     bool dead;      /* the code was overwritten: never again */
+    bool stale;     /* ... and the agent does not know yet */
 };
 
 struct sh4_trace {
@@ -33,6 +34,9 @@ struct sh4_trace {
     int8_t step_cached;          /* which cost of a stop the agent has: 0, 1, -1 none yet */
     int32_t step_cost[2][2];     /* of a stop in stepped code: by caches off and on, then counter */
     uint32_t stepped;            /* site being stepped over by the user, | 1; 0 none */
+    bool absent;                 /* a patch may be out that should be in: a breakpoint's place, one that was stepped over */
+    size_t changed;              /* places where the program has replaced the code, since arming */
+    bool ending;                 /* disarming found such places: they are told behind it */
     bool larger;                 /* the RAM below SH4_TRACE_RAM_TOP was chosen */
     uint32_t kept[SH4_TRACE_KEPT_WORDS]; /* the program while calibration runs in its place */
     bool displaced;                      /* it does, or could not be ended */
@@ -93,9 +97,20 @@ struct sh4_trace_half {
     uint16_t value, there;
     bool readable;
 };
-/* Many of them in few exchanges; caches are the caller's. write_halves: memory that takes no store is no failure. (halves.c) */
+/* Many of them in few exchanges. read_halves: past the caches, as an instruction is fetched: what the program has written and not written back
+ * is the caller's to purge, and no line of code comes into the operand cache, where it would hide what is written to memory later. write_halves: memory that takes no store is no failure. (halves.c) */
 int sh4_trace_read_halves(struct sh4_target *t, struct sh4_trace_half *half, size_t n, struct err *err);
 int sh4_trace_write_halves(struct sh4_target *t, const struct sh4_trace_half *half, size_t n, struct err *err);
+/* Patch i is given up: the program has replaced the code there. (changed.c) */
+int sh4_trace_give_up(struct sh4_trace *tr, size_t i, struct err *err);
+/* The same for what the debugger has written over; the agent learns it before the program runs on. */
+void sh4_trace_overwritten(struct sh4_trace *tr, size_t i);
+/* Is `expected` still at patch i's place? 1; 0, and it is given up; or -ERR_*. */
+int sh4_trace_still(struct sh4_trace *tr, size_t i, uint16_t expected, struct err *err);
+/* Looks at every patch that should be in memory, and gives up those that are not. Of code that is as it was that costs a sum on the board. */
+int sh4_trace_look(struct sh4_trace *tr, struct err *err);
+/* Index of the first patch that ends behind addr. (patch.c) */
+size_t sh4_trace_first_in(const struct sh4_trace_plan *p, uint32_t addr);
 /* Our vectors on or off; patches in or out of memory. (patch.c) */
 int sh4_trace_patch(struct sh4_trace *tr, size_t i, bool in_memory, struct err *err);
 int sh4_trace_patch_all(struct sh4_trace *tr, bool in_memory, struct err *err);
