@@ -190,6 +190,102 @@ static void replaced__by_the_debugger__is_told(void **state)
     board_close(&b);
 }
 
+/* ---- a section that the program copies to where it runs ---- */
+
+static const char copies[] =
+    "main: mov.l stack,r15\n mov.l lwait,r4\n"
+    "mov.l src_,r1\n mov.l dst_,r2\n mov #8,r3\n"
+    "copy_1: mov.l @r1+,r0\n mov.l r0,@r2\n add #4,r2\n dt r3\n bf copy_1\n"
+    "copied_: dt r4\n bf copied_\n" /* until the host has looked */
+    "mov.l cfast_,r8\n mov #100,r9\n mov #0,r10\n"
+    "loop_: jsr @r8\n nop\n add r0,r10\n dt r9\n bf loop_\n"
+    "end_: bra end_\n nop\n"
+    ".align 2\n stack: .long 0x0C0E0000\n src_: .long 0xAC010200\n dst_: .long 0xAC020000\n cfast_: .long 0x0C020000\n lwait: .long 6000000\n"
+    ".org 0x0C010200\n"
+    "load_: sts.l pr,@-r15\n bsr inner_\n nop\n lds.l @r15+,pr\n rts\n nop\n"
+    "inner_: rts\n mov #2,r0\n nop\n nop\n nop\n nop\n nop\n nop\n nop\n nop\n";
+
+enum { FAST = 0x0C020000, FAST_BYTES = 32 };
+
+static struct board copied_board;
+static struct image_section copied_section[2];
+static uint64_t copied_load[2] = { BOARD_TEXT, 0x0C010200 };
+static struct image_function copied_function[3];
+
+static void open_copied(struct asm_prog *prog)
+{
+    struct board *b = &copied_board;
+    board_open(b, prog, "", copies);
+    copied_section[0] = (struct image_section){ ".text", BOARD_TEXT, 0x200, prog->code, true, false };
+    copied_section[1] = (struct image_section){ ".fast", FAST, FAST_BYTES, prog->code + 0x200, true, false };
+    copied_function[0] = (struct image_function){ "main", BOARD_TEXT, BOARD_TEXT + 0x200 };
+    copied_function[1] = (struct image_function){ "fast", FAST, FAST + 12 };
+    copied_function[2] = (struct image_function){ "inner", FAST + 12, FAST + 16 };
+    b->im.sections = copied_section;
+    b->im.nsections = 2;
+    b->im.load_addr = copied_load;
+    b->im.functions = copied_function;
+    b->im.nfunctions = 3;
+    assert_int_equal(b->t->ops->set_image(b->t, &b->im, NULL), 0);
+}
+
+static void check_copied(struct board *b, struct asm_prog *prog)
+{
+    static uint8_t buf[FAST_BYTES];
+    assert_int_equal(board_reg(b, 10), 200);
+    assert_int_equal(board_count(b, EVENT_CALL), 200);
+    assert_int_equal(board_count(b, EVENT_RETURN), 200);
+    board_disarm(b);
+    assert_int_equal(b->t->ops->read_mem(b->t, FAST, 0, buf, sizeof buf, NULL), 0);
+    assert_memory_equal(buf, prog->code + 0x200, sizeof buf);
+    assert_int_equal(b->t->ops->read_mem(b->t, 0x0C010200, 0, buf, sizeof buf, NULL), 0);
+    assert_memory_equal(buf, prog->code + 0x200, sizeof buf);
+}
+
+static void copied__armed_before_the_copy__traced_from_when_it_is_seen(void **state)
+{
+    static struct asm_prog prog;
+    struct board *b = &copied_board;
+    struct trace_status st;
+    (void)state;
+    open_copied(&prog);
+    board_arm(b, &(struct trace_config){ .counter = { 0x23, 0x13 } });
+    assert_int_equal(b->t->ops->trace->status(b->t, &st, NULL), 0);
+    assert_non_null(strstr(st.note, "1 section(s) not traced until the program has copied them"));
+    board_run(b, "end_", 4ull * RUN_NS);
+    assert_int_equal(b->t->ops->trace->status(b->t, &st, NULL), 0);
+    assert_null(strstr(st.note, "not traced until"));
+    check_copied(b, &prog);
+    board_close(b);
+}
+
+static void copied__armed_behind_the_copy__traced(void **state)
+{
+    static struct asm_prog prog;
+    struct board *b = &copied_board;
+    (void)state;
+    open_copied(&prog);
+    board_run(b, "copied_", RUN_NS);
+    board_set_reg(b, 4, 1);
+    board_arm(b, &(struct trace_config){ .counter = { 0x23, 0x13 } });
+    board_run(b, "end_", RUN_NS);
+    check_copied(b, &prog);
+    board_close(b);
+}
+
+static void copied__neither_place_holds_the_section__is_refused(void **state)
+{
+    static struct asm_prog prog;
+    struct board *b = &copied_board;
+    struct err err = { .code = ERR_OK };
+    (void)state;
+    open_copied(&prog);
+    board_set_word(b, 0x0C010204, 0);
+    struct trace_config cfg = { .image = &b->im };
+    assert_int_equal(b->t->ops->trace->arm(b->t, &cfg, &err), -ERR_FORMAT);
+    board_close(b);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -199,6 +295,9 @@ int main(void)
         cmocka_unit_test(replaced__nobody_looked_before_disarming__stays_as_the_program_wrote_it),
         cmocka_unit_test(replaced__going_on_from_a_place_that_changed__new_instruction_runs),
         cmocka_unit_test(replaced__by_the_debugger__is_told),
+        cmocka_unit_test(copied__armed_before_the_copy__traced_from_when_it_is_seen),
+        cmocka_unit_test(copied__armed_behind_the_copy__traced),
+        cmocka_unit_test(copied__neither_place_holds_the_section__is_refused),
         cmocka_unit_test(point__in_a_range_left_unpatched__is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -26,6 +26,8 @@ static enum coverage_kind kind_of(const struct sh4_site *s)
 
 bool sh4_trace_sees(const struct sh4_trace *tr, const struct sh4_site *s)
 {
+    if (tr->nwaiting && sh4_trace_waits(tr, s->addr))
+        return s->kind >= SH4_SITE_RTE;
     return s->kind >= SH4_SITE_RTE || (s->why == SH4_TRACED && !(s->stepped && tr->yielded));
 }
 

@@ -72,8 +72,9 @@ int sh4_trace_patch_all(struct sh4_trace *tr, bool in_memory, struct err *err)
     for (size_t i = 0; i < n; i++) {
         struct sh4_trace_patch *p = &tr->plan.patch[i];
         bool user = user_break_at(t, p->addr); /* its TRAPA stays, and knows what was there */
-        tr->absent |= in_memory && user;
-        if (tr->mark[i].in_memory == in_memory || tr->mark[i].dead || (in_memory && user))
+        bool later = in_memory && (user || sh4_trace_waits(tr, p->addr));
+        tr->absent |= later;
+        if (tr->mark[i].in_memory == in_memory || tr->mark[i].dead || later)
             continue;
         tr->mark[i].in_memory = in_memory;
         if (!user)
@@ -112,7 +113,7 @@ int sh4_trace_reconcile(struct sh4_trace *tr, struct err *err)
         if (tr->mark[i].stale) {
             tr->mark[i].stale = false;
             ret = set_entry(tr, &tr->plan.patch[i], false, err);
-        } else if (!tr->mark[i].dead && !tr->mark[i].in_memory && !user_break_at(t, tr->plan.patch[i].addr))
+        } else if (!tr->mark[i].dead && !tr->mark[i].in_memory && !sh4_trace_waits(tr, tr->plan.patch[i].addr) && !user_break_at(t, tr->plan.patch[i].addr))
             ret = sh4_trace_patch(tr, i, true, err);
     tr->absent = ret < 0 || (tr->absent && t->npatches);
     return ret;

@@ -19,7 +19,6 @@ enum {
     SILENT_ASKS = 3,      /* not answered: is the agent still there? */
     SLOW_LINK = 4,        /* over a serial line a ring that is not full is asked for after so many times what reading one took */
     WAIT_LOOPS = 20000000,/* agent, ring full and no host: about a second until it drops instead */
-    COMPARE_CHUNK = 4096,
     INTERRUPT_PRIORITY = 15,
     PHYS = 0x1FFFFFFF,
     ELAPSED = 0x23        /* the counters' event */
@@ -193,6 +192,8 @@ static int forget_returns(struct sh4_trace *tr, struct err *err)
     return sh4_trace_put(tr, tr->plan.returns, none, ARRAY_LEN(none), err);
 }
 
+static void make_note(struct sh4_trace *tr);
+
 int sh4_trace_empty(struct sh4_trace *tr, struct err *err)
 {
     const uint32_t save = sh4_trace_blob.save;
@@ -234,7 +235,13 @@ int sh4_trace_empty(struct sh4_trace *tr, struct err *err)
     tr->drains++;
     tr->last_drain_ns = now(tr->t);
     tr->asks = 0;
-    return 0;
+    if (!tr->armed || !tr->nwaiting)
+        return 0;
+    size_t waiting = tr->nwaiting;
+    ret = sh4_trace_take_copies(tr, err);
+    if (tr->nwaiting != waiting)
+        make_note(tr);
+    return ret;
 }
 
 /* A break set by the agent on channel B to catch the end of a handler has to survive the kernel. */
@@ -425,6 +432,8 @@ static void make_note(struct sh4_trace *tr)
     if (tr->plan.rom.nsites)
         n += snprintf(tr->note + n, sizeof tr->note - (size_t)n,
                       tr->yielded ? "; %zu in ROM: both break channels are GDB's" : "; %zu in ROM by stepping", tr->plan.rom.nsites);
+    if (tr->nwaiting)
+        n += snprintf(tr->note + n, sizeof tr->note - (size_t)n, "; %zu section(s) not traced until the program has copied them", tr->nwaiting);
     if (tr->changed)
         n += snprintf(tr->note + n, sizeof tr->note - (size_t)n, "; %zu where the program has replaced the code", tr->changed);
     if (unexplored)
@@ -561,6 +570,8 @@ static int stub_stands(struct sh4_trace *tr, size_t i, struct err *err)
 {
     const struct sh4_trace_patch *p = &tr->plan.patch[i];
     const struct sh4_patch *user = sh4_patch_at(tr->t, p->addr);
+    if (sh4_trace_waits(tr, p->addr))
+        return 0;
     if (user)
         return user->orig == p->orig || user->orig == SH4_TRACE_TRAP ? 1 : sh4_trace_give_up(tr, i, err);
     return sh4_trace_still(tr, i, tr->mark[i].in_memory ? (uint16_t)SH4_TRACE_TRAP : p->orig, err);
@@ -650,32 +661,6 @@ static int leave_stub(struct sh4_trace *tr, struct err *err)
 }
 
 /* ---- arming ---- */
-
-static int compare_image(struct sh4_target *t, const struct image *im, struct err *err)
-{
-    uint8_t buf[COMPARE_CHUNK];
-    for (size_t i = 0; i < im->nsections; i++) {
-        const struct image_section *s = &im->sections[i];
-        for (uint64_t off = 0; s->code && s->data && off < s->size; off += sizeof buf) {
-            size_t n = (size_t)MIN((uint64_t)sizeof buf, s->size - off);
-            int ret = sh4_same_mem(&t->base, s->addr + off, s->data + off, n, err);
-            if (ret > 0)
-                continue;
-            if (ret == 0)
-                ret = t->base.ops->read_mem(&t->base, s->addr + off, 0, buf, n, err);
-            if (ret < 0)
-                return err_prefix(err, ret, "comparing the program with the board's memory");
-            if (memcmp(buf, s->data + off, n) == 0)
-                continue;
-            size_t k = 0;
-            while (buf[k] == s->data[off + k])
-                k++;
-            return err_set(err, ERR_FORMAT, "load this program first, or give the ELF that is on the board",
-                           "%s differs from the board's memory at 0x%08x (%s)", im->path, (unsigned)(s->addr + off + k), s->name);
-        }
-    }
-    return 0;
-}
 
 /* After reset SR.BL is 1 at the entry. If the program runs with BL=0 now although the search can only explain
  * BL=1, nobody but whoever started it can have cleared it: then it is clear at the entry, too. */
@@ -984,7 +969,7 @@ static int arm_halted(struct sh4_trace *tr, struct err *err)
     if (ret >= 0)
         ret = leave_stub(tr, err);
     if (ret >= 0)
-        ret = compare_image(t, tr->cfg.image, err);
+        ret = sh4_trace_compare(tr, err);
     if (ret == 0)
         ret = find_and_plan(tr, err);
     if (ret == 0)
@@ -1019,6 +1004,7 @@ static void free_trace(struct sh4_trace *tr)
     sh4_trace_plan_fini(&tr->plan);
     free(tr->dec.target);
     free(tr->mark);
+    free(tr->waits);
     free(tr->queue);
     free(tr->words);
     free(tr);

@@ -35,6 +35,8 @@ struct sh4_trace {
     int32_t step_cost[2][2];     /* of a stop in stepped code: by caches off and on, then counter */
     uint32_t stepped;            /* site being stepped over by the user, | 1; 0 none */
     bool absent;                 /* a patch may be out that should be in: a breakpoint's place, one that was stepped over */
+    bool *waits;                 /* by section of the image: not at its run address yet, its patches follow when it is */
+    size_t nwaiting;
     size_t changed;              /* places where the program has replaced the code, since arming */
     bool ending;                 /* disarming found such places: they are told behind it */
     bool larger;                 /* the RAM below SH4_TRACE_RAM_TOP was chosen */
@@ -101,6 +103,13 @@ struct sh4_trace_half {
  * is the caller's to purge, and no line of code comes into the operand cache, where it would hide what is written to memory later. write_halves: memory that takes no store is no failure. (halves.c) */
 int sh4_trace_read_halves(struct sh4_target *t, struct sh4_trace_half *half, size_t n, struct err *err);
 int sh4_trace_write_halves(struct sh4_target *t, const struct sh4_trace_half *half, size_t n, struct err *err);
+/* Compares the program with the board's memory: -ERR_FORMAT if it is another. A section that the program copies itself, and has not yet, is
+ * compared where it is loaded, and waits. (copied.c) */
+int sh4_trace_compare(struct sh4_trace *tr, struct err *err);
+/* Is addr in a section that waits? */
+bool sh4_trace_waits(const struct sh4_trace *tr, uint32_t addr);
+/* Sections whose copy is there now are patched. The program is held: at a drain, or halted. */
+int sh4_trace_take_copies(struct sh4_trace *tr, struct err *err);
 /* Patch i is given up: the program has replaced the code there. (changed.c) */
 int sh4_trace_give_up(struct sh4_trace *tr, size_t i, struct err *err);
 /* The same for what the debugger has written over; the agent learns it before the program runs on. */
