@@ -1,8 +1,11 @@
 /* What a function trace costs: target cycles and wire bits an event, events a second, slow-down.
- * usage: bench_sh4_trace [ELF [TCK_HZ [SYMBOL=VALUE]]]      default: the profexam example at 10 MHz */
+ * usage: bench_sh4_trace [ELF [TCK_HZ [SYMBOL=VALUE]]]      default: the profexam example at 10 MHz
+ *        bench_sh4_trace functions [TCK_HZ]                  arming generated programs of more and more functions */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <time.h>
 
 #include "probe/base/bytes.h"
 #include "probe/probe.h"
@@ -10,8 +13,10 @@
 #include "targets/sh4/model/board.h"
 #include "targets/sh4/sh4.h"
 #include "targets/target.h"
+#include "tests/trace/generate.h"
 
 enum { REG_PC = 16, REG_SR = 22, SLICE_NS = 2000000, MAX_EVENTS = 1 << 16 };
+#define GENERATED 0x8C020000u
 
 static void die(const char *what, const struct err *err)
 {
@@ -123,8 +128,70 @@ static void run(const struct image *im, uint32_t tck, const char *poke, bool tra
     probe_close(p);
 }
 
+static double cpu_ms(void) { return (double)clock() * 1e3 / CLOCKS_PER_SEC; }
+
+static long memory_kb(void)
+{
+    struct rusage u;
+    getrusage(RUSAGE_SELF, &u);
+    return u.ru_maxrss;
+}
+
+/* Attached to a board that holds the generated program. */
+static struct target *open_generated(const struct gen_program *g, uint32_t tck, struct probe **p)
+{
+    static const struct sim_board_type *const boards[] = { &sh4_board_sh7750, NULL };
+    struct probe_config cfg = { .boards = boards };
+    struct sh4_options opt = { .allow_private = true, .tck_hz = tck };
+    struct target *t = NULL;
+    struct target_stop stop;
+    struct err err = { .code = ERR_OK };
+    if (probe_open("sim:sh7750", &cfg, p, &err) < 0 || sh4_open(*p, &opt, &t, &err) < 0 || t->ops->attach(t, &err) < 0 ||
+        t->ops->reset(t, RESET_HALT, &err) < 0)
+        die("open", &err);
+    while (t->ops->poll(t, SLICE_NS, &stop, &err) > 0)
+        ;
+    load(t, &g->im, NULL);
+    set_reg(t, 15, GENERATED - 256);
+    set_reg(t, REG_SR, 0x40000000);
+    if (t->ops->set_image(t, &g->im, &err) < 0)
+        die("image", &err);
+    return t;
+}
+
+static void arm_generated(size_t functions, uint32_t tck)
+{
+    struct gen_program g;
+    struct probe *p;
+    struct trace_status st;
+    struct err err = { .code = ERR_OK };
+    gen_open(&g, &(struct gen_config){ .kind = GEN_MIXED, .functions = functions, .base = GENERATED, .rounds = 1 });
+    struct target *t = open_generated(&g, tck, &p);
+    struct trace_config tc = { .image = &g.im, .counter = { 0x23, 0x13 } };
+    uint64_t wire = t->ops->now_ns(t);
+    double cpu = cpu_ms();
+    if (t->ops->trace->arm(t, &tc, &err) < 0)
+        die("arm", &err);
+    double armed_cpu = cpu_ms() - cpu, armed = (double)(t->ops->now_ns(t) - wire) / 1e6;
+    t->ops->trace->status(t, &st, NULL);
+    wire = t->ops->now_ns(t);
+    if (t->ops->trace->disarm(t, &err) < 0)
+        die("disarm", &err);
+    printf("%6zu functions  %5zu KB of code  %6u places, %u not  armed in %6.0f ms of wire, %5.0f ms of CPU (board model included)  disarmed in %5.0f ms  "
+           "host %ld KB\n", functions, (size_t)g.sec[0].size / 1024, (unsigned)st.sites, (unsigned)st.untraced_sites, armed, armed_cpu,
+           (double)(t->ops->now_ns(t) - wire) / 1e6, memory_kb());
+    t->ops->close(t);
+    probe_close(p);
+    gen_close(&g);
+}
+
 int main(int argc, char **argv)
 {
+    if (argc > 1 && !strcmp(argv[1], "functions")) {
+        for (size_t n = 1250; n <= 40000; n *= 2)
+            arm_generated(n, argc > 2 ? (uint32_t)strtoul(argv[2], NULL, 0) : 10000000);
+        return 0;
+    }
     const char *path = argc > 1 ? argv[1] : "docs/examples/profexam/profexam.elf";
     uint32_t tck = argc > 2 ? (uint32_t)strtoul(argv[2], NULL, 0) : 10000000;
     struct symbols *s;
