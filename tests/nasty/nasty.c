@@ -189,15 +189,20 @@ static void find_functions(struct run *r)
 
 static void find_ends(struct run *r)
 {
-    uint64_t last = 0;
-    oracle_ends(r->oracle, &r->head, &r->tail);
+    const struct event *first = NULL, *last = NULL;
+    uint64_t end = 0;
     for (size_t i = 0; i < r->b.nev; i++) {
         const struct event *e = &r->b.ev[i];
         bool of_program = e->kind >= EVENT_CALL && e->kind <= EVENT_RTE;
-        r->head_seen = r->head_seen || !of_program ? r->head_seen : e->c1;
-        last = of_program ? e->c1 : last;
-        r->tail_seen = e->flags & EVENT_HAS_C1 ? e->c1 - last : r->tail_seen;
+        first = !first && of_program ? e : first;
+        last = of_program ? e : last;
+        end = e->flags & EVENT_HAS_C1 ? e->c1 : end;
     }
+    if (!first)
+        return;
+    r->head_seen = first->c1;
+    r->tail_seen = end - last->c1;
+    oracle_ends(r->oracle, (uint32_t)first->pc, (uint32_t)last->pc, &r->head, &r->tail);
 }
 
 static void trace(struct run *r)

@@ -16,6 +16,10 @@ struct stack {
     struct frame frame[MAX_FRAMES];
     int depth;
 };
+struct told {
+    uint32_t pc;
+    uint64_t total;
+};
 struct oracle {
     const uint8_t *code;
     uint32_t base;
@@ -27,8 +31,9 @@ struct oracle {
     size_t nnodes;
     struct stack stack[MAX_STACKS];
     struct stack *now;
-    uint64_t total, head, tail; /* instructions: of all, up to the first event, from the last one on */
-    bool any;
+    uint64_t total;
+    struct told *told; /* each event: where, and the instructions until then */
+    size_t ntold;
     char *why;
 };
 
@@ -235,7 +240,6 @@ static void count(struct oracle *o, size_t units)
 {
     o->node[top(o)->node].count += units;
     o->total += units;
-    o->tail += units;
 }
 
 /* A branch that gives an event, and its slot, are counted where it leads. */
@@ -253,11 +257,8 @@ static int run(struct oracle *o, const struct step *s, size_t n)
             count(o, 1);
         if (kind == SLOW_BRANCH && s[i + 1].pc != s[i].pc + 2)
             return confused(o, "no slot", s[i].pc);
-        if (is_event(o, kind, s[i].pc, s[i + units].pc)) {
-            o->head = o->any ? o->head : o->total;
-            o->any = true;
-            o->tail = 0;
-        }
+        if (is_event(o, kind, s[i].pc, s[i + units].pc))
+            o->told[o->ntold++] = (struct told){ s[i].pc, o->total };
         if (follow(o, kind, &s[i], &s[i + units]) < 0)
             return -1;
         if (!late)
@@ -272,8 +273,10 @@ struct oracle *oracle_run(const struct step *steps, size_t n, const uint8_t *cod
 {
     struct oracle *o = calloc(1, sizeof *o);
     *why = 0;
-    if (!o)
+    if (!o || !(o->told = calloc(n + 1, sizeof *o->told))) {
+        oracle_free(o);
         return NULL;
+    }
     o->code = code;
     o->base = base;
     o->bytes = bytes;
@@ -294,13 +297,20 @@ const struct oracle_node *oracle_nodes(const struct oracle *o, size_t *n)
     return o->node;
 }
 
-void oracle_ends(const struct oracle *o, uint64_t *head, uint64_t *tail)
+void oracle_ends(const struct oracle *o, uint32_t first, uint32_t last, uint64_t *head, uint64_t *tail)
 {
-    *head = o->head;
-    *tail = o->tail;
+    size_t i = 0, k = o->ntold;
+    while (i < o->ntold && o->told[i].pc != first)
+        i++;
+    while (k > 0 && o->told[k - 1].pc != last)
+        k--;
+    *head = i < o->ntold ? o->told[i].total : 0;
+    *tail = k > 0 ? o->total - o->told[k - 1].total : 0;
 }
 
 void oracle_free(struct oracle *o)
 {
+    if (o)
+        free(o->told);
     free(o);
 }

@@ -28,8 +28,8 @@ struct oracle;
 struct oracle *oracle_run(const struct step *steps, size_t n, const uint8_t *code, uint32_t base, size_t bytes, const struct oracle_function *f,
                           size_t nf, const struct nasty_program *p, char why[128]);
 const struct oracle_node *oracle_nodes(const struct oracle *o, size_t *n);
-/* oracle_ends - instructions up to the first event of the program, and from the last one on; both are the first root's */
-void oracle_ends(const struct oracle *o, uint64_t *head, uint64_t *tail);
+/* oracle_ends - instructions before `first`, where the first event was seen, and from the last time at `last` on; both are the first root's */
+void oracle_ends(const struct oracle *o, uint32_t first, uint32_t last, uint64_t *head, uint64_t *tail);
 void oracle_free(struct oracle *o);
 
 #endif
