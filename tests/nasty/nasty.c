@@ -48,6 +48,7 @@ struct run {
     struct calltree *tree;
     struct trace_status st;
     uint64_t head, tail, head_seen, tail_seen; /* instructions before the first event and after the last one: a profile is what lies between its events */
+    uint32_t last_node; /* which the latter were charged to */
     unsigned shown, differ, unmarked;
 };
 
@@ -119,7 +120,8 @@ static void compare_seen(struct run *r, bool *met, bool untraced)
         same[i] = same[i] < 0 ? -2 : same[i];
         uint64_t hits = same[i] < 0 ? 0 : want[same[i]].hits, count = same[i] < 0 ? 0 : want[same[i]].count, c1 = got[i].c1;
         count -= same[i] == 0 ? r->head + r->tail : 0;
-        c1 -= same[i] == 0 ? r->head_seen + r->tail_seen : 0;
+        c1 -= same[i] == 0 ? r->head_seen : 0;
+        c1 -= i == r->last_node ? r->tail_seen : 0;
         if (same[i] >= 0)
             met[same[i]] = true;
         if (same[i] >= 0 && got[i].hits == hits && c1 == count)
@@ -187,7 +189,8 @@ static void find_functions(struct run *r)
     }
 }
 
-static void find_ends(struct run *r)
+/* Returns the number of events up to the program's last one. */
+static size_t find_ends(struct run *r)
 {
     const struct event *first = NULL, *last = NULL;
     uint64_t end = 0;
@@ -199,10 +202,11 @@ static void find_ends(struct run *r)
         end = e->flags & EVENT_HAS_C1 ? e->c1 : end;
     }
     if (!first)
-        return;
+        return 0;
     r->head_seen = first->c1;
     r->tail_seen = end - last->c1;
     oracle_ends(r->oracle, (uint32_t)first->pc, (uint32_t)last->pc, &r->head, &r->tail);
+    return (size_t)(last - r->b.ev) + 1;
 }
 
 static void trace(struct run *r)
@@ -214,8 +218,10 @@ static void trace(struct run *r)
     board_disarm(&r->b);
     assert_int_equal(r->b.t->ops->trace->status(r->b.t, &r->st, NULL), 0);
     assert_int_equal(calltree_new(&cfg, &r->tree, NULL), 0);
-    calltree_feed(r->tree, r->b.ev, r->b.nev);
-    find_ends(r);
+    size_t n = find_ends(r);
+    calltree_feed(r->tree, r->b.ev, n);
+    r->last_node = calltree_current(r->tree);
+    calltree_feed(r->tree, r->b.ev + n, r->b.nev - n);
 }
 
 static void print_events(const struct run *r)
