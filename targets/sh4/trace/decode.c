@@ -80,6 +80,13 @@ static int64_t signed_delta(uint32_t delta)
     return delta > 0xFFFF0000u ? (int32_t)delta : (int64_t)delta;
 }
 
+/* A start point gives a record for itself and one for the site it stands on, or for a stop point there. The agent was entered once
+ * for both, and sets the deltas of the second to zero: there is no residue in them. */
+static bool behind_start(const struct sh4_trace_decoder *d, const struct record *r)
+{
+    return d->started && d->last_kind == SH4_TRACE_K_START && r->delta[0] == 0 && r->delta[1] == 0;
+}
+
 /* Adds a record's deltas. Returns what was left after the residue, before it was limited to zero. */
 static void count(struct sh4_trace_decoder *d, const struct record *r, int64_t net[2])
 {
@@ -352,14 +359,11 @@ static void event(struct sh4_trace_decoder *d, const struct record *r, uint64_t 
     int64_t net[2];
     bool start = r->kind == SH4_TRACE_K_START;
     memset(e, 0, sizeof *e);
-    if (start) {
+    net[0] = net[1] = INT32_MAX;
+    if (start)
         d->debt16[0] = d->debt16[1] = 0; /* counting begins here: nothing ran yet */
-        net[0] = net[1] = INT32_MAX;
-    } else if (d->last_kind == SH4_TRACE_K_SWITCH && r->kind == SH4_TRACE_K_RTE) {
-        net[0] = net[1] = INT32_MAX; /* both were made in one go */
-    } else {
+    else if (!(d->last_kind == SH4_TRACE_K_SWITCH && r->kind == SH4_TRACE_K_RTE) && !behind_start(d, r)) /* those two were made in one go */
         count(d, r, net);
-    }
     e->host_ns = host_ns;
     e->sp = r->sp;
     e->flags = EVENT_HAS_SP | (d->code[0] ? EVENT_HAS_C1 : 0) | (d->code[1] ? EVENT_HAS_C2 : 0);

@@ -1,0 +1,146 @@
+/* What the profile counts between two events, against what the same program reads from its own counters untraced. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "probe/base/util.h"
+#include "tests/trace/board.h"
+
+enum {
+    CCR = 0xFF00001C, CCR_OFF = 0x0808,
+    ROUNDS = 4, /* the last one counts: what it needs is in the caches, if they are on */
+    WITHIN = 2  /* cycles an event */
+};
+
+struct counts {
+    uint64_t c[2]; /* elapsed cycles, instructions */
+    bool doubtful;
+};
+
+static uint64_t distance(uint64_t a, uint64_t b)
+{
+    return a > b ? a - b : b - a;
+}
+
+static void open_board(struct board *b, struct asm_prog *prog, bool cached, const char *text)
+{
+    board_open(b, prog, "", text);
+    if (!cached)
+        board_set_word(b, CCR, CCR_OFF);
+}
+
+/* R8 and R9 before the window, R10 and R11 behind it, as the program reads them without a trace. */
+static struct counts read_by_program(bool cached, const char *text)
+{
+    static struct board b;
+    static struct asm_prog prog;
+    static const uint16_t codes[2] = { 0x23, 0x13 };
+    struct err err = { .code = ERR_OK };
+    struct counts out = { .doubtful = false };
+    open_board(&b, &prog, cached, text);
+    if (b.t->ops->counters_arm(b.t, codes, &err) < 0)
+        fail_msg("counters: %s", err.what);
+    board_run(&b, "m_end", 1000000000);
+    for (unsigned n = 0; n < 2; n++)
+        out.c[n] = board_reg(&b, 10 + n) - board_reg(&b, 8 + n);
+    board_close(&b);
+    return out;
+}
+
+/* Between the last two of these events. */
+static struct counts between(const struct board *b, enum event_kind from, enum event_kind to)
+{
+    struct counts out = { .doubtful = false };
+    const struct event *last = NULL, *first = NULL;
+    for (size_t i = 0; i < b->nev; i++) {
+        const struct event *e = &b->ev[i];
+        if (e->kind == from)
+            first = e;
+        if (e->kind == to && first)
+            last = e;
+    }
+    assert_non_null(last);
+    assert_true(first < last);
+    out.c[0] = last->c1 - first->c1;
+    out.c[1] = last->c2 - first->c2;
+    for (const struct event *e = first + 1; e <= last; e++)
+        out.doubtful |= (e->flags & EVENT_DOUBTFUL) != 0;
+    return out;
+}
+
+static void judge(const char *what, bool cached, const struct counts *is, const struct counts *empty, const struct counts *told, unsigned events)
+{
+    uint64_t truth[2] = { is->c[0] - empty->c[0], is->c[1] - empty->c[1] };
+    print_message("  %s, caches %s: %u cycles, told %u; %u instructions, told %u%s\n", what, cached ? "on" : "off", (unsigned)truth[0],
+                  (unsigned)told->c[0], (unsigned)truth[1], (unsigned)told->c[1], told->doubtful ? ", doubtful" : "");
+    if (!told->doubtful && told->c[1] != truth[1])
+        fail_msg("instructions are exact or marked doubtful");
+    if (!told->doubtful && distance(told->c[0], truth[0]) > WITHIN * events)
+        fail_msg("cycles are right within %d an event or marked doubtful", WITHIN);
+}
+
+/* n instructions: a loop of two, and what is left over. */
+static char *window_of(char *out, size_t cap, unsigned n)
+{
+    if (n > 60) {
+        snprintf(out, cap, "mov.l l_n,r2\n m_idle: dt r2\n bf m_idle\n%s", n % 2 ? "" : "mov r3,r4\n");
+        return out;
+    }
+    out[0] = 0;
+    for (unsigned i = 0; i < n; i++)
+        snprintf(out + strlen(out), cap - strlen(out), "%s", i % 2 ? "mov r4,r3\n" : "add #1,r2\n");
+    return out;
+}
+
+static void program_of(char *out, size_t cap, const char *window, unsigned n)
+{
+    snprintf(out, cap,
+             "main: mov.l l_pmc,r14\n mov #%d,r13\n"
+             "m_round: mov.l @(8,r14),r8\n mov.l @(16,r14),r9\n"
+             "m_a:\n %s"
+             "m_b: mov.l @(8,r14),r10\n mov.l @(16,r14),r11\n"
+             "dt r13\n bf m_round\n"
+             "m_end: bra m_end\n nop\n"
+             ".align 2\n l_pmc: .long 0xFF100000\n l_n: .long %u\n",
+             ROUNDS, window, (n - 1) / 2);
+}
+
+static void window__between_start_and_stop_points__is_what_the_program_reads(void **state)
+{
+    static const unsigned sizes[] = { 10, 20, 40, 100, 1000, 10000 };
+    static struct board b;
+    static struct asm_prog prog;
+    char text[4096], body[2048], name[40];
+    (void)state;
+    for (int cached = 1; cached >= 1; cached--) {
+        program_of(text, sizeof text, "", 1);
+        struct counts empty = read_by_program(cached, text);
+        for (size_t i = 0; i < ARRAY_LEN(sizes); i++) {
+            snprintf(name, sizeof name, "%u instructions", sizes[i]);
+            program_of(text, sizeof text, window_of(body, sizeof body, sizes[i]), sizes[i]);
+            struct counts is = read_by_program(cached, text);
+            open_board(&b, &prog, cached, text);
+            struct trace_config cfg = { .counter = { 0x23, 0x13 }, .has_start = true, .start = asm_label(&prog, "m_a"),
+                                        .stops = { asm_label(&prog, "m_b") }, .nstops = 1 };
+            board_arm(&b, &cfg);
+            board_run(&b, "m_end", 1000000000);
+            struct counts told = between(&b, EVENT_START, EVENT_STOP);
+            board_close(&b);
+            judge(name, cached, &is, &empty, &told, 2);
+        }
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(window__between_start_and_stop_points__is_what_the_program_reads),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
