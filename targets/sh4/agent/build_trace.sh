@@ -8,7 +8,7 @@ out=${1:-$here/trace_blob.c}
 AS=${AS:-sh4-linux-gnu-as} LD=${LD:-sh4-linux-gnu-ld} NM=${NM:-sh4-linux-gnu-nm} OBJCOPY=${OBJCOPY:-sh4-linux-gnu-objcopy}
 tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
-NAMES="save cold ext rom slots slot_spc calib calib_call calib_f l_size l_size5 l_specials l_kernel l_next1 l_next4 l_next6 calls_struct meant"
+NAMES="save cold ext rom slots slot_spc calib calib_call calib_f calib_out calib_in l_size l_size5 l_specials l_kernel l_next1 l_next4 l_next6 calls_struct meant"
 
 # link ENDIAN BASE NAME SCIF
 link() {

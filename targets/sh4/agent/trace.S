@@ -12,6 +12,7 @@
 
         .text
         .global trace_base, save, cold, ext, rom, slots, slot_spc, calib, calib_call, calib_f, trace_end
+        .global calib_out, calib_in
         .global l_size, l_size5, l_specials, l_kernel, l_next1, l_next4, l_next6, calls_struct, meant
 
         ! offsets in the save block (R15): two cache lines, all a plain event needs
@@ -515,6 +516,7 @@ foreign:
         mov     #0,r1
         mov.l   r1,@r0                  ! free again
         ldc     r5,spc
+        mov.l   r5,@(C_X2,r4)           ! not 0: by a slot
 ! R5: where the program goes on after an interrupt or exception.
 ended:  mov.l   r5,@(C_X1,r4)
         mov.l   @(C_STATE,r4),r0
@@ -944,6 +946,7 @@ break_b:
         mov.l   l_bbrb,r1
         mov.w   r0,@(12,r1)
         mov     #0,r0
+        mov.l   r0,@(C_X2,r4)           ! 0: by a break
         mov.w   r0,@r1
         bra     trap_over
         mov.l   r0,@(C_EXC,r4)
@@ -1411,7 +1414,38 @@ calib_call:
 calib_f:
         rts
         nop
+! Calibration of one way in or out: R12 rounds of leaving the agent the R13th way, an RTE leading to R11. R4 is DBR meanwhile, so that what
+! is passed on ends at calib_in, too. R9, R10 the counters as a program finds them there. No stack is used.
         .balign 4
+calib_out:
+        mov.l   l_pmc8,r8
+        stc     dbr,r14
+        ldc     r4,dbr
+calib_next:
+        mov.l   l_save_w,r15
+        mov.l   l_cold_w,r4
+        ldc     r11,spc
+        stc     sr,r0
+        ldc     r0,ssr
+        mov     r13,r1
+        shll2   r1
+        mova    l_ways,r0
+        mov.l   @(r0,r1),r0
+        jmp     @r0
+        nop
+        .balign 4
+calib_in:
+        mov.l   @(8,r8),r9
+        mov.l   @(16,r8),r10
+        dt      r12
+        bf      calib_next
+        ldc     r14,dbr
+        trapa   #0x20
+        nop
+        .balign 4
+l_save_w: .long  save
+l_cold_w: .long  cold
+l_ways: .long   exit, exit_pending, passed
 l_pmc8: .long   0xFF100000
         .include "meant.S"              ! behind the rest: rare, and the others' places in the caches stay as they are
         .balign 32

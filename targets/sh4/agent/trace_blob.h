@@ -15,6 +15,7 @@ struct sh4_trace_blob {
     uint16_t save, cold, ext, rom;       /* blocks, below */
     uint16_t slots, slot_spc;            /* RTE slots: 16 bytes of code, 4 of return address each */
     uint16_t calib, calib_call, calib_f; /* calibration: entry, its call site, its return site */
+    uint16_t calib_out, calib_in;        /* calibration of one way in or out: entry, and where every way leads to */
     uint16_t l_size, l_size5, l_specials; /* words the host fills in */
     uint16_t l_kernel, l_next1, l_next4, l_next6;
     uint16_t calls_struct;
@@ -57,8 +58,10 @@ enum {
     SH4_TRACE_C_STATE = 2, SH4_TRACE_C_LOST,
     SH4_TRACE_C_SIZE,         /* what S_SIZE is while the state is plain */
     SH4_TRACE_C_HARD,         /* a long record that starts here or later does not fit */
-    SH4_TRACE_C_PEND1, SH4_TRACE_C_EXC = 12, SH4_TRACE_C_K1
+    SH4_TRACE_C_PEND1, SH4_TRACE_C_CHAIN = 9, SH4_TRACE_C_EXC = 12, SH4_TRACE_C_K1
 };
+/* Ways out of the agent, for calibration: to the program; the same, with time pending; on to the program's handler by C_CHAIN. */
+enum sh4_trace_way { SH4_TRACE_WAY_EXIT, SH4_TRACE_WAY_PENDING, SH4_TRACE_WAY_PASS };
 /* Words of the extension block. */
 enum { SH4_TRACE_X_SPC = 0, SH4_TRACE_X_WAIT = 3, SH4_TRACE_X_BEGUN = 10 /* tasks that filtered handlers began */ };
 /* Words of the block for code that is stepped (step.S). */
@@ -117,7 +120,8 @@ enum sh4_trace_kind {
     SH4_TRACE_K_TARGET,         /* a site with a new target: x1, number x2 */
     SH4_TRACE_K_INTERRUPT,      /* x1 interrupted pc, x2 INTEVT | traced << 16 | (an RTE came first) << 17 */
     SH4_TRACE_K_EXCEPTION,      /* x1 SPC, x2 EXPEVT | traced << 16 */
-    SH4_TRACE_K_RTE,            /* x1 pc resumed; behind K_SWITCH x2 = 1: where a task not seen before is now, having run for a while */
+    SH4_TRACE_K_RTE,            /* x1 pc resumed, x2 0 if a user break caught it, else a slot's trap; behind K_SWITCH x2 = 1: where a task not
+                                   seen before is now, having run for a while */
     SH4_TRACE_K_START,          /* x1 point */
     SH4_TRACE_K_STOP,           /* x1 point */
     SH4_TRACE_K_TIME,           /* nothing but time */

@@ -17,7 +17,6 @@ enum {
     ELAPSED = 0x23,
     STUBS = 8,         /* the loop's own stubs, then its return addresses, then its table */
     T_TABLE = STUBS + RETURNS, BLOCK = T_TABLE + TABLES,
-    CALIB_SR = 0x400000F0,
     /* From the loop's start to its first call: instructions, and cycles with everything in cache. */
     LEAD_INSNS = 5, LEAD_CYCLES = 14
 };
@@ -67,7 +66,7 @@ static int write_tables(struct sh4_trace *tr, struct err *err)
     return ret < 0 ? ret : sh4_agent_sync_caches(tr->t, at, BLOCK, err);
 }
 
-static int wait_back(struct sh4_target *t, struct err *err)
+int sh4_trace_calib_back(struct sh4_target *t, struct err *err)
 {
     enum { TRIES = 5000 };
     for (int i = 0; i < TRIES; i++) {
@@ -89,7 +88,7 @@ static int patch_loop(struct sh4_trace *tr, bool traced, struct err *err)
     return ret < 0 ? ret : sh4_agent_write_code(tr->t, tr->plan.base + b->calib_f, &ret_insn, 1, err);
 }
 
-static int reset_ring(struct sh4_trace *tr, struct err *err)
+int sh4_trace_reset_ring(struct sh4_trace *tr, struct err *err)
 {
     static const uint32_t cold[] = { 0, 0 }; /* state, losses */
     uint32_t sp[] = { 0, tr->plan.ring + tr->plan.ring_bytes, tr->plan.ring };
@@ -159,7 +158,7 @@ static int fetch_later(struct sh4_trace *tr, const struct run *r, struct sh4_soo
     uint32_t *slack = &tr->slack[r->cached][r->traced];
     if (r->rounds <= ROUNDS)
         *slack = MIN(2 * *slack, (uint32_t)MOST);
-    int ret = wait_back(tr->t, err);
+    int ret = sh4_trace_calib_back(tr->t, err);
     if (ret == 0)
         ret = sh4_regs_load(tr->t, err);
     return ret < 0 ? ret : sh4_agent_run(tr->t, soon->req, soon->n, err);
@@ -179,13 +178,13 @@ static int run_loop(struct sh4_trace *tr, const struct run *r, struct back *b, u
 {
     struct sh4_target *t = tr->t;
     struct sh4_soon soon;
-    int ret = reset_ring(tr, err);
+    int ret = sh4_trace_reset_ring(tr, err);
     if (ret == 0)
         ret = counters_now(tr, err);
     if (ret == 0)
         ret = sh4_trace_put(tr, sh4_trace_blob.save + 4 * SH4_TRACE_S_LAST1, tr->loop_counter, 2, err);
     t->pc = tr->plan.base + sh4_trace_blob.calib;
-    t->sr = CALIB_SR;
+    t->sr = SH4_TRACE_CALIB_SR;
     t->own_spc = false;
     t->save[SH4_SAVE_BANK0 + 4] = r->rounds;
     ask_for(tr, r, b, &soon);
@@ -325,6 +324,8 @@ static int calibrate(struct sh4_trace *tr, bool cached, struct err *err)
         tr->residue16[cached][n] = code ? 16 * extra(d[RECORDED], d[PLAIN], n) / ROUNDS : 0;
         tr->first[cached][n] = code && start > 0 ? start : 0;
     }
+    if (ret == 0)
+        ret = sh4_trace_measure_ways(tr, cached, err);
     if (ret == 0 && tr->plan.rom.bytes)
         ret = measure_step(tr, cached, d[PLAIN], tr->step_cost[cached], err);
     if (tr->elapsed >= 0)
@@ -387,6 +388,6 @@ int sh4_trace_calibrate(struct sh4_trace *tr, struct err *err)
     if (sh4_trace_put_back(tr, ret == 0, &own) < 0 && ret == 0)
         ret = err_set(err, own.code, own.hint, "%s", own.what);
     if (ret == 0)
-        ret = reset_ring(tr, err);
+        ret = sh4_trace_reset_ring(tr, err);
     return ret < 0 ? err_prefix(err, ret, "trace calibration") : 0;
 }

@@ -23,14 +23,6 @@ static bool is_call(const struct sh4_trace_id *id)
     return id->kind == SH4_SITE_JSR || id->kind == SH4_SITE_BSR || id->kind == SH4_SITE_BSRF;
 }
 
-/* Ways in and out of the agent other than a site's trap and the plain exit, against those: instructions as
- * counted in trace.S, cycles as estimated from it. */
-enum {
-    NO_TRAP_INSNS = -1, NO_TRAP_CYCLES = -7,  /* entered by an interrupt or exception of the program */
-    PASS_INSNS = 5, PASS_CYCLES = 3,          /* left for the program's handler */
-    PENDING_INSNS = 5, PENDING_CYCLES = 6     /* left with time pending */
-};
-
 static int32_t by_code(uint16_t code, int32_t insns, int32_t cycles)
 {
     return code == CODE_INSNS ? insns : code == CODE_ELAPSED ? cycles : 0;
@@ -41,16 +33,37 @@ static bool passes(uint32_t kind)
     return kind == SH4_TRACE_K_INTERRUPT || kind == SH4_TRACE_K_EXCEPTION;
 }
 
+/* The way from the last record to the program, against the plain exit. */
+static int32_t out_of(const struct sh4_trace_decoder *d, int n)
+{
+    enum { TLB_MISS_READ = 0x040, TLB_MISS_WRITE = 0x060, TRAPA = 0x160 };
+    if (d->last_kind == SH4_TRACE_K_INTERRUPT)
+        return d->ways.pass[SH4_TRACE_PASS_INTERRUPT][n];
+    if (d->last_kind != SH4_TRACE_K_EXCEPTION)
+        return 0;
+    if (d->last_vector == TRAPA)
+        return d->ways.pass[SH4_TRACE_PASS_TRAPA][n];
+    if (d->last_vector == TLB_MISS_READ || d->last_vector == TLB_MISS_WRITE)
+        return d->ways.pass[SH4_TRACE_PASS_TLB][n];
+    return d->ways.pass[SH4_TRACE_PASS_GENERAL][n];
+}
+
 int32_t sh4_trace_filter_cost(const struct sh4_trace_decoder *d, int n)
 {
-    return d->residue16[n] / 16 + by_code(d->code[n], NO_TRAP_INSNS + PENDING_INSNS, NO_TRAP_CYCLES + PENDING_CYCLES);
+    return d->residue16[n] / 16 + d->ways.no_trap[n] + d->ways.pending[n];
 }
 
 void sh4_trace_decode_lost(struct sh4_trace_decoder *d, uint32_t events)
 {
     d->at = 0;
     for (int n = 0; n < 2; n++)
-        d->debt16[n] += (int64_t)events * (d->residue16[n] + 16 * by_code(d->code[n], PENDING_INSNS, PENDING_CYCLES));
+        d->debt16[n] += (int64_t)events * (d->residue16[n] + 16 * d->ways.pending[n]);
+}
+
+/* The end of a handler, seen by a user break: no TRAPA ran. How long the break itself takes is not known. */
+static bool caught(const struct record *r)
+{
+    return r->kind == SH4_TRACE_K_RTE && r->x2 == 0;
 }
 
 /* What the agent adds to a counter for one event, in 1/16: measured once, corrected for the stub that ran and for
@@ -65,13 +78,10 @@ static int32_t residue16(const struct sh4_trace_decoder *d, const struct record 
         return d->last && is_call(id) ? -16 : 0;
     int32_t extra = d->last ? by_code(code, id->extra_insns, id->extra_cycles) : 0;
     if (r->kind == SH4_TRACE_K_ROM) /* the agent took the stops off, as if it had always left with time pending */
-        return 16 * (extra + (passes(d->last_kind) ? by_code(code, PASS_INSNS, PASS_CYCLES) : 0) -
-                     by_code(code, PENDING_INSNS, PENDING_CYCLES));
-    if (passes(r->kind) || r->kind == SH4_TRACE_K_SWITCH) /* its deltas end where the interrupt struck */
-        extra += by_code(code, NO_TRAP_INSNS, NO_TRAP_CYCLES);
-    if (passes(d->last_kind))
-        extra += by_code(code, PASS_INSNS, PASS_CYCLES);
-    return d->residue16[n] + 16 * extra;
+        return 16 * (extra + out_of(d, n) - d->ways.pending[n]);
+    if (passes(r->kind) || r->kind == SH4_TRACE_K_SWITCH || caught(r)) /* K_SWITCH: its deltas end where the interrupt struck */
+        extra += d->ways.no_trap[n];
+    return d->residue16[n] + 16 * (extra + out_of(d, n));
 }
 
 /* Time the agent took back may exceed what has passed. */
@@ -354,6 +364,12 @@ static void fill(struct sh4_trace_decoder *d, const struct record *r, struct eve
     }
 }
 
+/* Time, not instructions: the break is none. */
+static bool time_is_doubtful(const struct sh4_trace_decoder *d, const struct record *r)
+{
+    return caught(r) && (d->code[0] == CODE_ELAPSED || d->code[1] == CODE_ELAPSED);
+}
+
 static void event(struct sh4_trace_decoder *d, const struct record *r, uint64_t host_ns, struct event *e)
 {
     int64_t net[2];
@@ -370,7 +386,7 @@ static void event(struct sh4_trace_decoder *d, const struct record *r, uint64_t 
     e->c1 = (d->c16[0] + 8) / 16;
     e->c2 = (d->c16[1] + 8) / 16;
     fill(d, r, e);
-    if (e->kind != EVENT_TIMESTAMP && doubtful(d, net))
+    if (e->kind != EVENT_TIMESTAMP && (doubtful(d, net) || time_is_doubtful(d, r)))
         e->flags |= EVENT_DOUBTFUL;
     d->doubtful += e->flags & EVENT_DOUBTFUL ? 1 : 0;
     if (r->words != 2)
@@ -380,6 +396,7 @@ static void event(struct sh4_trace_decoder *d, const struct record *r, uint64_t 
     bool stub = r->kind != SH4_TRACE_K_ROM; /* stepped code runs where it is */
     d->last = stub ? r->id : 0;
     d->last_kind = r->kind;
+    d->last_vector = e->vector;
     if (r->id && stub)
         d->site = r->id;
     d->events++;
@@ -394,6 +411,7 @@ static void repeat(struct sh4_trace_decoder *d, const struct record *r, const st
     e->flags |= EVENT_DOUBTFUL;
     d->at = goes_on(d, r, e);
     d->last_kind = r->kind;
+    d->last_vector = e->vector;
     d->doubtful++;
     d->events++;
 }
@@ -422,7 +440,7 @@ size_t sh4_trace_decode(struct sh4_trace_decoder *d, const uint32_t *words, size
             if (cap - got < 2)
                 break;
             struct record rte = r;
-            rte.kind = SH4_TRACE_K_RTE;
+            rte.kind = SH4_TRACE_K_RTE; /* and x2 is not 0: a slot waited for it */
             event(d, &rte, host_ns, &out[got++]);
             r.delta[0] = r.delta[1] = 0;
             r.x2 &= ~(1u << 17);

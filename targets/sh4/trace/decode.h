@@ -12,11 +12,22 @@
 
 enum { SH4_TRACE_CLOSE = 5, SH4_TRACE_RETURN_UNKNOWN = 1, SH4_TRACE_INSIDE = 64 };
 
+/* How the program gets to its own handler behind an interrupt or exception: each by another part of the debug kernel's vectors. */
+enum sh4_trace_pass { SH4_TRACE_PASS_INTERRUPT, SH4_TRACE_PASS_GENERAL, SH4_TRACE_PASS_TRAPA, SH4_TRACE_PASS_TLB, SH4_TRACE_PASSES };
+
+/* What ways in and out of the agent add to each counter against a site's trap and the plain exit, as measured. */
+struct sh4_trace_ways {
+    int32_t pass[SH4_TRACE_PASSES][2];
+    int32_t pending[2]; /* left with time pending */
+    int32_t no_trap[2]; /* entered by an interrupt or exception of the program */
+};
+
 /* Caller's struct: set the first part, zero the rest. */
 struct sh4_trace_decoder {
     const struct sh4_trace_plan *plan; /* borrowed */
     uint16_t code[2];      /* counter events; 0 = counter absent */
     int32_t residue16[2];  /* per event in 1/16 counts, measured with a plain call and return */
+    struct sh4_trace_ways ways;
     int32_t first[2];      /* of the first record after arming: no stub ran before it */
     bool started;          /* the first record was seen */
     bool has_vbr;
@@ -26,6 +37,7 @@ struct sh4_trace_decoder {
     int64_t debt16[2];     /* what subtracting the residue took too much, to be taken off later */
     uint32_t last;         /* number of the event whose stub ran last */
     uint32_t last_kind;    /* of the last record: enum sh4_trace_kind, or SH4_TRACE_K_END for a short one */
+    uint16_t last_vector;  /* of the last record, an interrupt's or exception's code */
     uint32_t site;         /* whose stub the program runs, if it runs one */
     struct { uint32_t at, sp, site; } inside[SH4_TRACE_INSIDE]; /* stub addresses that were interrupted, and whose stub it was */
     unsigned ninside;

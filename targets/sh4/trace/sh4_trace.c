@@ -152,6 +152,7 @@ static int choose_residue(struct sh4_trace *tr, struct err *err)
         return ret;
     tr->icache_enabled = REG_GET(ccr, SH4_CCR_ICE);
     memcpy(tr->dec.residue16, tr->residue16[cached], sizeof tr->dec.residue16);
+    tr->dec.ways = tr->ways[cached];
     memcpy(tr->dec.first, tr->first[cached], sizeof tr->dec.first);
     return sh4_trace_step_cost(tr, cached, err);
 }
@@ -876,6 +877,7 @@ static int start_state(struct sh4_trace *tr, bool active, struct err *err)
     uint32_t last[2] = { 0, 0 }, cost[2], now_in = 0, state = initial_state(&tr->cfg);
     int ret = sh4_trace_get(tr, sh4_trace_blob.cold + 4 * SH4_TRACE_C_STATE, &now_in, 1, err);
     memcpy(tr->dec.residue16, tr->residue16[true], sizeof tr->dec.residue16);
+    tr->dec.ways = tr->ways[true];
     for (int n = 0; n < 2; n++)
         cost[n] = (uint32_t)sh4_trace_filter_cost(&tr->dec, n);
     tr->step_cached = -1;

@@ -54,6 +54,7 @@ struct sh4_trace {
 
     bool icache_enabled;         /* at the last drain that brought something */
     int32_t residue16[2][2], first[2][2]; /* by caches off and on, then counter */
+    struct sh4_trace_ways ways[2];        /* by caches off and on */
     uint32_t iprc;               /* as it was before arming */
     bool iprc_known;
     int elapsed;                 /* the counter that counts elapsed time, -1 none */
@@ -93,6 +94,12 @@ int sh4_trace_get(struct sh4_trace *tr, uint32_t offset, uint32_t *words, size_t
 int sh4_trace_put(struct sh4_trace *tr, uint32_t offset, const uint32_t *words, size_t n, struct err *err);
 /* Measures the residue; the target is halted, the plan is in its RAM. (calibrate.c) */
 int sh4_trace_calibrate(struct sh4_trace *tr, struct err *err);
+/* Measures the ways in and out, against the residue that is known; calibration runs. (ways.c) */
+int sh4_trace_measure_ways(struct sh4_trace *tr, bool cached, struct err *err);
+/* Calibration: SR it runs with, waiting until it is back in the kernel, an empty ring. */
+enum { SH4_TRACE_CALIB_SR = 0x400000F0 };
+int sh4_trace_calib_back(struct sh4_target *t, struct err *err);
+int sh4_trace_reset_ring(struct sh4_trace *tr, struct err *err);
 /* A halfword of the program: what is there (readable: it could be read), what shall be. */
 struct sh4_trace_half {
     uint32_t addr;

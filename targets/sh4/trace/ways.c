@@ -1,0 +1,140 @@
+/* What each way in and out of the agent adds to the counters against a site's trap and the plain exit: run on the target itself, in the
+ * calibration's place, with the counters and caches as the program has them. */
+#include <string.h>
+
+#include "probe/base/bytes.h"
+#include "probe/base/util.h"
+#include "targets/sh4/agent/trace_blob.h"
+#include "targets/sh4/regs.h"
+#include "targets/sh4/trace/sh4_trace.h"
+
+enum {
+    ROUNDS = 4, /* the last one counts */
+    VECTOR_INTERRUPT = 0x600, VECTOR_TLB = 0x400, VECTOR_GENERAL = 0x100,
+    ADDRESS_ERROR = 0x0E0, TLB_MISS = 0x040, TRAPA = 0x160, /* EXPEVT */
+    SOME_INTERRUPT = 0x400, /* INTEVT: TMU0, any that is not the link's */
+    SOME_TRAPA = 0x33 << 2  /* TRA: any that is not the debugger's */
+};
+
+/* Out of the agent by `out`; a way to the program's handler is that of `vector`, taken for `expevt`. */
+struct way {
+    enum sh4_trace_way out;
+    uint32_t vector, expevt;
+};
+
+static uint32_t next_of(const struct sh4_trace *tr, uint32_t vector)
+{
+    const struct sh4_trace_blob *b = &sh4_trace_blob;
+    uint32_t at = vector == VECTOR_INTERRUPT ? b->l_next6 : vector == VECTOR_TLB ? b->l_next4 : b->l_next1;
+    return get32(tr->plan.image + at, tr->t->base.big_endian);
+}
+
+/* The words the agent goes by, and what the kernel's vector looks at. */
+static int prepare(struct sh4_trace *tr, const struct way *w, struct err *err)
+{
+    uint32_t chain = next_of(tr, w->vector);
+    int ret = sh4_trace_reset_ring(tr, err);
+    if (ret == 0)
+        ret = sh4_trace_put(tr, sh4_trace_blob.cold + 4 * SH4_TRACE_C_CHAIN, &chain, 1, err);
+    if (ret == 0 && w->expevt) /* both as the breakpoint that ended the last run left them */
+        ret = sh4_agent_poke(tr->t, SH4_TRA, 4, SOME_TRAPA, err);
+    if (ret == 0 && w->expevt)
+        ret = sh4_agent_poke(tr->t, SH4_EXPEVT, 4, w->expevt, err);
+    return ret;
+}
+
+/* R9 and R10 are then the counters as the program would have found them. */
+static int run(struct sh4_trace *tr, const struct way *w, uint32_t rte_to, struct err *err)
+{
+    struct sh4_target *t = tr->t;
+    uint32_t *r8 = t->save + SH4_SAVE_R8;
+    int ret = prepare(tr, w, err);
+    t->pc = tr->plan.base + sh4_trace_blob.calib_out;
+    t->sr = SH4_TRACE_CALIB_SR;
+    t->own_spc = false;
+    t->save[SH4_SAVE_BANK0 + 4] = tr->plan.base + sh4_trace_blob.calib_in - w->vector;
+    r8[3] = rte_to;
+    r8[4] = ROUNDS;
+    r8[5] = w->out;
+    if (ret == 0)
+        ret = sh4_leave(t, 0, 0, 0, err);
+    if (ret == 0)
+        ret = sh4_trace_calib_back(t, err);
+    if (ret == 0)
+        ret = sh4_regs_load(t, err);
+    if (ret == 0)
+        t->state = TARGET_HALTED;
+    return ret;
+}
+
+/* From the agent's last look at the counters to the program's first. */
+static int measure_out(struct sh4_trace *tr, const struct way *w, int32_t cost[2], struct err *err)
+{
+    uint32_t last[2];
+    int ret = run(tr, w, tr->plan.base + sh4_trace_blob.calib_in, err);
+    if (ret == 0)
+        ret = sh4_trace_get(tr, sh4_trace_blob.save + 4 * SH4_TRACE_S_LAST1, last, 2, err);
+    for (unsigned n = 0; ret == 0 && n < 2; n++)
+        cost[n] = (int32_t)(tr->t->save[SH4_SAVE_R8 + 1 + n] - last[n]);
+    return ret;
+}
+
+/* From the last look at the counters to the first one of the next entry, by the interrupt vector, nothing lying between. */
+static int measure_interrupt(struct sh4_trace *tr, int32_t cost[2], struct err *err)
+{
+    static const uint32_t none[ROUNDS] = { 0 };
+    const struct way plain = { SH4_TRACE_WAY_EXIT, VECTOR_INTERRUPT, 0 };
+    uint32_t record[SH4_TRACE_LONG_WORDS];
+    int ret = run(tr, &plain, tr->plan.base + VECTOR_INTERRUPT, err);
+    if (ret == 0)
+        ret = sh4_agent_read(tr->t, tr->plan.ring + (ROUNDS - 1) * sizeof record, 4, record, SH4_TRACE_LONG_WORDS, err);
+    if (ret == 0 && record[0] != SH4_TRACE_LONG + SH4_TRACE_K_INTERRUPT)
+        ret = err_set(err, ERR_PROTOCOL, "reset the target", "calibration left %08x where an interrupt's record should be", record[0]);
+    if (ret == 0) /* each took an RTE slot */
+        ret = sh4_trace_put(tr, sh4_trace_blob.slot_spc, none, ROUNDS, err);
+    for (unsigned n = 0; ret == 0 && n < 2; n++)
+        cost[n] = (int32_t)record[1 + n];
+    return ret;
+}
+
+static int measure_all(struct sh4_trace *tr, struct sh4_trace_ways *out, const int32_t residue16[2], struct err *err)
+{
+    static const struct way passes[SH4_TRACE_PASSES] = {
+        [SH4_TRACE_PASS_INTERRUPT] = { SH4_TRACE_WAY_PASS, VECTOR_INTERRUPT, 0 },
+        [SH4_TRACE_PASS_GENERAL] = { SH4_TRACE_WAY_PASS, VECTOR_GENERAL, ADDRESS_ERROR },
+        [SH4_TRACE_PASS_TRAPA] = { SH4_TRACE_WAY_PASS, VECTOR_GENERAL, TRAPA },
+        [SH4_TRACE_PASS_TLB] = { SH4_TRACE_WAY_PASS, VECTOR_TLB, TLB_MISS },
+    };
+    static const struct way plain = { SH4_TRACE_WAY_EXIT, VECTOR_GENERAL, 0 }, pending = { SH4_TRACE_WAY_PENDING, VECTOR_GENERAL, 0 };
+    int32_t exit[2];
+    int ret = measure_out(tr, &plain, exit, err);
+    if (ret == 0)
+        ret = measure_out(tr, &pending, out->pending, err);
+    for (unsigned i = 0; ret == 0 && i < SH4_TRACE_PASSES; i++)
+        ret = measure_out(tr, &passes[i], out->pass[i], err);
+    if (ret == 0)
+        ret = measure_interrupt(tr, out->no_trap, err);
+    for (unsigned n = 0; ret == 0 && n < 2; n++) {
+        bool counts = tr->cfg.counter[n] != 0;
+        out->pending[n] = counts ? out->pending[n] - exit[n] : 0;
+        out->no_trap[n] = counts ? out->no_trap[n] - (residue16[n] + 8) / 16 : 0;
+        for (unsigned i = 0; i < SH4_TRACE_PASSES; i++)
+            out->pass[i][n] = counts ? out->pass[i][n] - exit[n] : 0;
+    }
+    return ret;
+}
+
+int sh4_trace_measure_ways(struct sh4_trace *tr, bool cached, struct err *err)
+{
+    struct err own = { .code = ERR_OK };
+    uint32_t intevt;
+    int ret = sh4_agent_peek(tr->t, SH4_INTEVT, 4, &intevt, err);
+    if (ret == 0)
+        ret = sh4_agent_poke(tr->t, SH4_INTEVT, 4, SOME_INTERRUPT, err);
+    if (ret < 0)
+        return ret;
+    ret = measure_all(tr, &tr->ways[cached], tr->residue16[cached], err);
+    tr->loop_ran = false; /* the counters have moved on */
+    int back = sh4_agent_poke(tr->t, SH4_INTEVT, 4, intevt, &own); /* a halted handler may look at it again */
+    return ret < 0 || back == 0 ? ret : err_set(err, own.code, own.hint, "%s", own.what);
+}
