@@ -113,7 +113,8 @@ static void decode_words(struct sh4_trace *tr, size_t n)
     }
 }
 
-/* In quarters of what a call or return takes: records that carry an address take about twice that, start and stop points a little less. */
+/* In eighths of what a call or return takes: records that carry an address take about twice that, start and stop points a little less; that share
+ * stands for the traps between a stop and a start point, too, which leave no record (docs/open.md). */
 static uint64_t work_of(const struct sh4_trace *tr, size_t n)
 {
     uint64_t work = 0;
@@ -121,7 +122,7 @@ static uint64_t work_of(const struct sh4_trace *tr, size_t n)
         uint32_t number = tr->words[i] & SH4_TRACE_NUMBER;
         bool is_long = number >= SH4_TRACE_LONG;
         len = is_long ? SH4_TRACE_LONG_WORDS : 2;
-        work += is_long ? 8 : number < tr->plan.nids && tr->plan.id[number].kind == SH4_SITE_NKINDS ? 7 : 4;
+        work += is_long ? 16 : number < tr->plan.nids && tr->plan.id[number].kind == SH4_SITE_NKINDS ? 15 : 8;
     }
     return work;
 }
@@ -1172,7 +1173,7 @@ static void spent(const struct sh4_trace *tr, struct trace_status *out)
     uint64_t free_ns = out->board_ns > tr->held_ns ? out->board_ns - tr->held_ns : 0, waited = MIN(tr->waited_ns, free_ns);
     uint64_t cycles = tr->elapsed >= 0 ? tr->raw : (uint64_t)((double)free_ns * tr->cycles_per_ns);
     uint64_t waiting = free_ns ? (uint64_t)((double)cycles * (double)waited / (double)free_ns) : 0;
-    uint64_t each = (uint64_t)MAX(tr->full16[tr->icache_enabled], 0) / 16, agent = (tr->work + 4 * tr->lost) * each / 4;
+    uint64_t each = (uint64_t)MAX(tr->full16[tr->icache_enabled], 0) / 16, agent = (tr->work + 8 * tr->lost) * each / 8;
     if (tr->elapsed >= 0 && !cfg->has_start && !cfg->nstops && !tr->was_inactive && cfg->irq_filter == IRQ_FILTER_OFF) {
         uint64_t program = (tr->dec.c16[tr->elapsed] + 8) / 16;
         agent = cycles > program + waiting ? cycles - program - waiting : 0;

@@ -66,7 +66,7 @@ struct sh4_trace {
     uint64_t board_ns, runs_since_ns; /* the program ran, drains included; since when, 0: it does not */
     uint64_t waited_ns;          /* of those, with its ring full, until that was seen */
     uint64_t unseen_ns;          /* when its ring was last seen not to be full */
-    uint64_t work;               /* records, by what they cost the agent, in quarters of a call or return */
+    uint64_t work;               /* records, by what they cost the agent, in eighths of a call or return */
     bool was_inactive;           /* not everything was counted */
     uint64_t last_drain_ns, last_ask_ns, patience_ns;
     unsigned asks; /* for the ring, since it was read */
