@@ -154,10 +154,11 @@ struct calltree_unfinished stack_unfinished(const struct calltree *t)
     const struct stack *s = t->cur;
     for (uint32_t i = s->depth; i-- > 0;) {
         const struct frame *f = &s->frames[i];
-        if (f->kind != FRAME_HANDLER)
-            continue;
         const struct calltree_node *n = &t->nodes[f->node];
-        return (struct calltree_unfinished){ n->kind == CALLTREE_EXCEPTION, n->vector, f->from, t->c1 - f->c1 };
+        if (f->kind != FRAME_HANDLER || n->kind != CALLTREE_EXCEPTION) /* an interrupt may strike a program that is lost already */
+            continue;
+        bool returns = n->shortest != UINT64_MAX && t->c1 - f->c1 <= 2 * n->longest; /* it has before, after as long: it is under way */
+        return (struct calltree_unfinished){ !returns, n->vector, f->from, t->c1 - f->c1 };
     }
     return (struct calltree_unfinished){ 0 };
 }
