@@ -208,6 +208,22 @@ static uint64_t step(struct calltree *t, uint64_t now, uint64_t *last, bool *has
     return d;
 }
 
+/* What ran since a call whose return may give no event: the callee, or its caller already. */
+static void end_blind(struct calltree *t, struct calltree_node *n, uint64_t c1)
+{
+    t->blind = false;
+    t->stats.blind_c1 += c1;
+    node_doubt(n);
+    if (n->parent != CALLTREE_NONE)
+        node_doubt(&t->nodes[n->parent]);
+}
+
+static void begin_blind(struct calltree *t)
+{
+    t->blind = t->node != CALLTREE_NONE;
+    t->stats.blind_calls++;
+}
+
 static inline void charge(struct calltree *t, const struct event *e)
 {
     uint64_t d1 = e->flags & EVENT_HAS_C1 ? step(t, e->c1, &t->c1, &t->has_c1) : 0;
@@ -220,6 +236,8 @@ static inline void charge(struct calltree *t, const struct event *e)
     t->stats.total_c2 += d2;
     if (__builtin_expect(t->gap, 0))
         t->stats.gap_c1 += d1;
+    if (__builtin_expect(t->blind, 0))
+        end_blind(t, n, d1);
 }
 
 static void count_cycles(struct calltree *t, const struct event *e)
@@ -236,7 +254,7 @@ static void on_start(struct calltree *t, const struct event *e)
 {
     t->stats.starts++;
     t->active = true;
-    t->gap = t->floating = false;
+    t->gap = t->floating = t->blind = false;
     t->node = CALLTREE_NONE;
     t->has_c1 = t->has_c2 = t->has_cycles = false;
     t->last_pc = 0;
@@ -319,6 +337,8 @@ static void dispatch(struct calltree *t, const struct event *e)
     case EVENT_CALL:
         check_place_and_sp(t, e);
         stack_call(t, e);
+        if (__builtin_expect(e->flags & EVENT_BLIND, 0))
+            begin_blind(t);
         break;
     case EVENT_RETURN:
         check_place(t, e);
@@ -327,6 +347,8 @@ static void dispatch(struct calltree *t, const struct event *e)
     case EVENT_JUMP:
         check_place_and_sp(t, e);
         stack_jump(t, e);
+        if (__builtin_expect(e->flags & EVENT_BLIND, 0))
+            begin_blind(t);
         break;
     case EVENT_INTERRUPT: case EVENT_EXCEPTION:
         check_place_and_sp(t, e);

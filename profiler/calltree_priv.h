@@ -66,6 +66,7 @@ struct calltree {
     bool active;
     bool floating;   /* a return went nobody knows where: the next event's place gets the time */
     bool gap;        /* events were lost since the last one that told the place */
+    bool blind;      /* the last event led into code that may have returned without one */
 };
 
 /* ---- nodes ---- */

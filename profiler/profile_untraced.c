@@ -17,9 +17,9 @@ static bool name_of(struct profile *p, const struct symbols *syms, uint64_t addr
 {
     size_t f = profile_function_at(p, addr);
     long s = syms ? symbols_find(syms, addr) : -1;
+    const struct profile_function *fn = f < p->nfunctions ? &p->functions[f] : NULL;
     *out = NULL;
-    if (f < p->nfunctions) {
-        const struct profile_function *fn = &p->functions[f];
+    if (fn && (*fn->linkage || fn->low == addr)) { /* where a function without a name ends is a guess */
         *out = fn->qualified && *fn->qualified ? fn->qualified : fn->name;
     } else if (s >= 0) {
         *out = arena_str(&p->arena, symbols_function(syms, (size_t)s)->name);

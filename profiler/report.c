@@ -387,8 +387,11 @@ static void coverage(const struct profile *p, const struct text_sink *out)
         sink_printf(out, "\n          %.2f %% of C1 seen", 100.0 * (double)(p->total_c1 - i->gap_c1) / (double)p->total_c1);
     if (i->gaps)
         sink_printf(out, "\n          the board was away %s: what ran then is not in here", times(i->gaps, a, sizeof a));
+    if (i->blind_calls)
+        sink_printf(out, "\n          %.1f %% of C1 came behind %s calls that may have returned unseen", p->total_c1 ? 100.0 * (double)i->blind_c1 / (double)p->total_c1 : 0,
+                    grouped(i->blind_calls, a));
     sink_printf(out, "\n");
-    if (i->doubtful)
+    if (i->doubtful || i->blind_calls)
         sink_printf(out, "          ? marks what may in part belong to a neighbour; ?%% is how much of it at most\n");
 }
 
@@ -430,6 +433,8 @@ static void duration(const struct profile *p, const struct text_sink *out)
 void report_summary(const struct profile *p, const struct report_options *o, const struct text_sink *out)
 {
     totals(p, out);
+    if (p->info.unnamed)
+        report_wrapped("names", "the ELF names no functions: they are known by address, and end where the next one that was called begins", report_width(o), out);
     report_unfinished(p, o, out);
     estimate(p, out);
     coverage(p, out);

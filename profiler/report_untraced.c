@@ -69,7 +69,7 @@ void report_untraced(const struct profile *p, const struct report_options *o, co
     }
 }
 
-/* From then on nothing ran in any function but the handler. */
+/* What ran from then on is the handler's, or that of interrupts. */
 void report_unfinished(const struct profile *p, const struct report_options *o, const struct text_sink *out)
 {
     const struct profile_unfinished *u = &p->unfinished;
@@ -78,7 +78,7 @@ void report_unfinished(const struct profile *p, const struct report_options *o, 
         return;
     int n = snprintf(text, sizeof text, "exception 0x%03x (%s) at %s: its handler never returned", u->vector, u->what, u->where);
     if (p->total_c1 && n > 0 && (size_t)n < sizeof text)
-        snprintf(text + n, sizeof text - (size_t)n, "; the %s of C1 since then (%.1f %%) ran in no other function", report_number(u->c1, number, sizeof number),
+        snprintf(text + n, sizeof text - (size_t)n, "; the %s of C1 since then (%.1f %%) are in no function of the program but it and what it called", report_number(u->c1, number, sizeof number),
                  100.0 * (double)u->c1 / (double)p->total_c1);
     report_wrapped("crash", text, report_width(o), out);
 }

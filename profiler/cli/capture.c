@@ -74,7 +74,9 @@ int capture_finish_recording(struct capture *c, const struct recording_end *end,
 int capture_profile(const struct capture *c, const struct profile_info *info, struct profile **out,
                     struct err *err)
 {
-    int ret = profile_build(c->tree, c->symbols, info, out, err);
+    struct profile_info with = *info;
+    with.unnamed = c->symbols && symbols_nfunctions(c->symbols) == 0;
+    int ret = profile_build(c->tree, c->symbols, &with, out, err);
     if (ret < 0)
         return ret;
     if (c->sampling.sum.rate_asked) { /* statistical even if nothing was met */

@@ -971,6 +971,30 @@ class Cxx(TerminalFolder):
         self.assertEqual(hits_of["Round run Pair::step Gain::step"], 10 * self.ROUNDS)
         self.assertEqual(hits_of["Round right::sample Filter<float, 4>::run Filter<float, 4>::next"], 12 * self.ROUNDS)
 
+    @unittest.skipUnless(shutil.which("sh4-linux-gnu-strip"), "needs binutils-sh4-linux-gnu")
+    def test_stripped_it_has_the_same_tree_by_address(self):
+        """Virtual functions are found through their tables; nothing in a call names them."""
+        elf = os.path.join(CXX, "cxx.elf")
+        subprocess.run(["sh4-linux-gnu-strip", "-o", self.path("stripped.elf"), elf], check=True)
+        at = {name: json.loads(run(["disasm", elf, name, "--json"]).stdout)["instructions"][0]["address"] for name in ("Round", "RoundEnds")}
+        points = ["--start", hex(at["Round"]), "--stop", hex(at["RoundEnds"]), "--passes", str(self.ROUNDS), "--gdb", "off", "--json", "--load",
+                  "--c1", "instructions", "--c2", "none"]
+        trees = []
+        for file in (elf, self.path("stripped.elf")):
+            r = run(["--elf", file] + points, cwd=self.dir)
+            self.assertEqual(r.returncode, 0, r.stderr)
+            document = json.loads(r.stdout)
+            paths = {}
+            for n in document["tree"]:
+                above = paths.get(n["parent"], ((), 0, 0))[0]
+                paths[n["id"]] = (above + (document["functions"][n["function"]]["low"],), n["hits"], n["c1"])
+            trees.append({path: (h, c) for path, h, c in paths.values()})
+            self.assertEqual(document["coverage"]["blind_calls"], 0)
+        self.assertEqual(trees[0], trees[1])
+        self.assertIs(document["coverage"]["names"], False)
+        r = run(["--elf", self.path("stripped.elf")] + [p for p in points if p != "--json"], cwd=self.dir)
+        self.assertRegex(r.stdout, r"(?m)^names +the ELF names no functions")
+
     def test_no_two_functions_look_alike_in_any_width(self):
         for columns in (76, 80, 90, 120):
             with self.subTest(columns=columns):

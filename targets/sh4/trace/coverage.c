@@ -68,3 +68,28 @@ size_t sh4_trace_tell_coverage(struct sh4_trace *tr, struct event *out, size_t c
     }
     return n;
 }
+
+static bool is_way_out(const struct sh4_site *s)
+{
+    return s->kind == SH4_SITE_RTS || s->kind == SH4_SITE_JMP || s->kind == SH4_SITE_BRA || s->kind == SH4_SITE_BRAF;
+}
+
+static bool is_blind(const void *ctx, uint32_t target)
+{
+    return sh4_sites_blind(ctx, target);
+}
+
+void sh4_trace_find_blind(struct sh4_trace *tr)
+{
+    for (size_t i = 0; i < tr->sites.nsites; i++) {
+        const struct sh4_site *s = &tr->sites.site[i];
+        if (is_way_out(s) && !sh4_trace_sees(tr, s))
+            tr->sites.function[s->function].blind = true;
+    }
+    for (size_t i = 0; i < tr->plan.nids; i++) {
+        struct sh4_trace_id *id = &tr->plan.id[i];
+        id->blind = id->addr && id->has_target && id->kind != SH4_SITE_RTS && sh4_sites_blind(&tr->sites, id->target);
+    }
+    tr->dec.blind = is_blind;
+    tr->dec.blind_ctx = &tr->sites;
+}

@@ -253,7 +253,7 @@ static void site_event(struct sh4_trace_decoder *d, const struct record *r, stru
     if (id->stub_pr)
         *kept(d, r->sp) = id->addr + 4;
     if (r->kind == SH4_TRACE_K_TARGET)
-        d->target[r->id] = r->x1;
+        d->target[r->id] = r->x1 | (d->blind && d->blind(d->blind_ctx, r->x1));
     if (id->kind <= SH4_SITE_RTS)
         tell_slot(id, e);
     if (id->kind == SH4_SITE_RTS) {
@@ -262,8 +262,8 @@ static void site_event(struct sh4_trace_decoder *d, const struct record *r, stru
     }
     e->kind = is_call(id) ? EVENT_CALL : id->kind == SH4_SITE_NKINDS ? EVENT_TIMESTAMP : EVENT_JUMP;
     if (id->has_target || d->target[r->id]) {
-        e->target = id->has_target ? id->target : d->target[r->id];
-        e->flags |= EVENT_HAS_TARGET;
+        e->target = id->has_target ? id->target : d->target[r->id] & ~1u;
+        e->flags |= EVENT_HAS_TARGET | (id->blind || d->target[r->id] & 1 ? EVENT_BLIND : 0);
     }
 }
 

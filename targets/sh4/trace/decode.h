@@ -43,7 +43,9 @@ struct sh4_trace_decoder {
     unsigned ninside;
     uint32_t at;           /* where the last event left the program going, 0 not known */
     uint32_t sp_base;      /* of short records */
-    uint32_t *target;      /* last target by number, plan->nids entries; caller allocates, zeroed */
+    uint32_t *target;      /* last target by number, plan->nids entries; caller allocates, zeroed. Bit 0: blind */
+    bool (*blind)(const void *ctx, uint32_t target); /* may code there end without an event? Asked once a new target; NULL: no */
+    const void *blind_ctx;
     uint32_t kept[SH4_TRACE_KEPT_RETURNS]; /* return addresses as the agent has them; SH4_TRACE_RETURN_UNKNOWN: it has another */
     uint64_t events, doubtful, corrupt;
 };

@@ -41,6 +41,7 @@ struct sh4_trace_id {
     int8_t slot_adds;  /* what the slot adds to the stack pointer, if slot_known */
     uint8_t kind;      /* enum sh4_site_kind; SH4_SITE_NKINDS: a point that is no event */
     bool has_target;   /* static target */
+    bool blind;        /* ... whose end may give no event; the caller of sh4_trace_plan() fills it in */
     bool slot_known;
     int8_t extra_insns, extra_cycles; /* see struct sh4_stub */
 };

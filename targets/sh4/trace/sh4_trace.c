@@ -908,6 +908,7 @@ static int init_state(struct sh4_trace *tr, struct err *err)
     tr->dec.target = calloc(tr->plan.nids, sizeof *tr->dec.target);
     if (!tr->mark || !tr->queue || !tr->words || !tr->dec.target)
         return err_set(err, ERR_NOMEM, "", "trace");
+    sh4_trace_find_blind(tr);
     return 0;
 }
 

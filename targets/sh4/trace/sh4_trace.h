@@ -83,6 +83,8 @@ struct sh4_trace {
 
 /* Whether events come from a place: it is patched, or stepped now. (coverage.c) */
 bool sh4_trace_sees(const struct sh4_trace *tr, const struct sh4_site *s);
+/* Tells the decoder which functions end without an event; the plan is made. (coverage.c) */
+void sh4_trace_find_blind(struct sh4_trace *tr);
 /* What is not seen as EVENT_UNTRACED: up to cap of those that were not told since tr->told was 0. Returns how many. */
 size_t sh4_trace_tell_coverage(struct sh4_trace *tr, struct event *out, size_t cap);
 /* A drain: the agent is halted in the kernel. Everything in the ring goes to the queue (arm.c calls it too). */

@@ -324,9 +324,10 @@ static bool branch(struct search *s, const struct sh4_flow *f, uint16_t op, uint
         }
         branch_site(s, f, op, pc, func, &before, &g);
         leave_escapes(s, st, 0, 7, f->kind == SH4_FLOW_BRA ? 16 : f->reg);
-        note_edge(s, func, g.function, before.bl);
         if (g.known && g.function == SH4_NO_FUNCTION)
-            reach(s, g.target, func, st);
+            reach(s, g.target, func, st); /* into the middle of one, which it notes; not to any whose address is taken */
+        else
+            note_edge(s, func, g.function, before.bl);
         note_exit(s, func, abs_through(before.bl, exit_of(s->w, g.function)));
         return false;
     case SH4_FLOW_RTS:
@@ -472,16 +473,42 @@ static int by_u32(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-static void take_address(struct search *s, uint32_t value)
+static bool is_address(uint32_t value)
+{
+    return value >> 29 || value >= 0x1000; /* small numbers are not addresses */
+}
+
+static bool leads_to_function(const struct search *s, uint32_t value)
 {
     struct walk_at at;
-    if (value >> 29 == 0 && value < 0x1000) /* small numbers are not addresses */
-        return;
-    if (!walk_find(s->w, value, &at) || !(at.span->flags[at.index] & SH4_CODE_START))
+    return is_address(value) && walk_find(s->w, value, &at) && at.span->flags[at.index] & SH4_CODE_START;
+}
+
+/* beside: a neighbour of the word leads to a function, so it may be one of a table. Alone it has to lead to what begins as functions do: what
+ * merely reads as code might be data, and is not to be patched. */
+static void take_address(struct search *s, uint32_t value, bool beside)
+{
+    bool known = leads_to_function(s, value);
+    if (!is_address(value) || (!known && !walk_plausible(s->w, value, !beside)))
         return;
     uint32_t f = walk_function(s->w, value);
-    if (f != SH4_NO_FUNCTION)
-        s->w->function[f].address_taken = true;
+    if (f == SH4_NO_FUNCTION)
+        return;
+    s->w->function[f].address_taken = true;
+    s->w->function[f].guessed |= !known;
+}
+
+enum { IN_USE = SH4_CODE_INSN | SH4_CODE_SLOT | SH4_CODE_LITERAL }; /* of a code section: no part of a table */
+
+/* flags: of a code section's halfwords, NULL in a section of data. */
+static void take_word(struct search *s, const uint8_t *data, const uint8_t *flags, uint64_t off, uint64_t size)
+{
+    bool big = s->w->big;
+    if (flags && flags[off / 2] & IN_USE)
+        return;
+    bool before = off >= 4 && !(flags && flags[off / 2 - 2] & IN_USE) && leads_to_function(s, get32(data + off - 4, big));
+    bool behind = off + 8 <= size && !(flags && flags[off / 2 + 2] & IN_USE) && leads_to_function(s, get32(data + off + 4, big));
+    take_address(s, get32(data + off, big), before || behind);
 }
 
 /* Words of data sections, words of code sections that are neither instructions nor known literals, and
@@ -493,18 +520,17 @@ static void find_addresses(struct search *s, const struct image *im)
     for (size_t i = 0; i < im->nsections; i++) {
         const struct image_section *sec = &im->sections[i];
         for (uint64_t off = 0; sec->data && !sec->code && off + 4 <= sec->size; off += 4)
-            take_address(s, get32(sec->data + off, w->big));
+            take_word(s, sec->data, NULL, off, sec->size);
     }
     for (size_t i = 0; i < w->nspans; i++)
         for (uint32_t off = (4 - (w->span[i].base & 3)) & 3; off + 4 <= w->span[i].size; off += 4)
-            if (!(w->span[i].flags[off / 2] & (SH4_CODE_INSN | SH4_CODE_SLOT | SH4_CODE_LITERAL)))
-                take_address(s, get32(w->span[i].data + off, w->big));
+            take_word(s, w->span[i].data, w->span[i].flags, off, w->span[i].size);
     for (size_t i = 0; i < s->nescaped; i++) {
         struct walk_at at;
         uint32_t addr;
         if (walk_find(w, s->escaped[i], &at) && sh4_pc_relative(walk_opcode(w, &at), s->escaped[i], &addr) &&
             walk_read(w, addr, 4, &v))
-            take_address(s, v);
+            take_address(s, v, false);
     }
 }
 
@@ -837,6 +863,14 @@ bool sh4_sites_may_block(const struct sh4_sites *s, uint32_t addr, uint32_t *by)
     if (by)
         *by = func;
     return st.bl & SH4_BL_1 || (st.bl & SH4_BL_ENTRY && s->function[func].maybe_blocked);
+}
+
+bool sh4_sites_blind(const struct sh4_sites *s, uint32_t addr)
+{
+    struct walk_at at;
+    if (!walk_find(s->walk, addr, &at) || !(at.span->flags[at.index] & SH4_CODE_INSN))
+        return true;
+    return s->function[at.span->owner[at.index] - 1].blind;
 }
 
 const struct sh4_site *sh4_sites_at(const struct sh4_sites *s, uint32_t addr)

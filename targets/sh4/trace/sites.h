@@ -73,6 +73,8 @@ struct sh4_function {
     bool maybe_blocked;   /* may be entered with SR.BL=1 */
     bool maybe_meant;     /* may be entered where the program means BL to be set, and it is not */
     bool address_taken;
+    bool blind;           /* some way out of it gives no event; filled in by who knows what is traced */
+    bool guessed;         /* no control flow was found that leads there, but a pointer does, and it reads as code */
     bool uses_spc;        /* has an RTE or loads SPC or SSR: a trap in between would change them */
     uint8_t exit_bl;      /* SH4_BL_* mask at return */
     uint32_t blocked_by;  /* function whose call makes it so; SH4_NO_FUNCTION for a root */
@@ -124,6 +126,9 @@ bool sh4_sites_opcode(const struct sh4_sites *s, uint32_t addr, uint16_t *opcode
 /* sh4_sites_may_block - true if SR.BL may be 1 when the instruction at addr runs, or addr is no
  * instruction the search reached. *by (may be NULL): function whose entry state is the reason. */
 bool sh4_sites_may_block(const struct sh4_sites *s, uint32_t addr, uint32_t *by);
+
+/* sh4_sites_blind - may code at addr (any alias) end without an event: it was not reached by the search, or its function is `blind`? */
+bool sh4_sites_blind(const struct sh4_sites *s, uint32_t addr);
 
 /* sh4_sites_at - the site at addr (any alias), or NULL. Valid until sh4_sites_fini(). */
 const struct sh4_site *sh4_sites_at(const struct sh4_sites *s, uint32_t addr);

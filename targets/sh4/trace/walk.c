@@ -138,6 +138,8 @@ struct run {
     size_t ncalls, nbranches;
     uint32_t after; /* continuation behind a call, 0 none */
     bool table;     /* ends in a switch whose table is described here */
+    bool runs_into; /* ends where other code begins, without a branch to it */
+    bool returns;   /* ends in an RTS */
     struct abs_value table_at;
     uint32_t table_base;
 };
@@ -188,6 +190,9 @@ static void leave(struct sh4_walk *w, struct run *r, const struct sh4_flow *f, u
     bool known = v->kind == ABS_CONST;
     uint32_t target = f->kind == SH4_FLOW_CALL_REL || f->kind == SH4_FLOW_JMP_REL ? pc + 4 + v->v : v->v;
     switch (f->kind) {
+    case SH4_FLOW_RTS:
+        r->returns = true;
+        break;
     case SH4_FLOW_CALL:
         target = f->target;
         known = true;
@@ -201,7 +206,7 @@ static void leave(struct sh4_walk *w, struct run *r, const struct sh4_flow *f, u
         add(r->branch, &r->nbranches, f->target);
         break;
     case SH4_FLOW_JMP_REG: case SH4_FLOW_JMP_REL:
-        if (known && walk_inside(w, func, target))
+        if (known && func != SH4_NO_FUNCTION && walk_inside(w, func, target))
             add(r->branch, &r->nbranches, target);
         else if (known)
             add(r->call, &r->ncalls, target);
@@ -229,6 +234,7 @@ static bool follow(struct sh4_walk *w, struct run *r, uint32_t addr, uint32_t fu
         bool full = r->ninsns >= RUN_MAX - 4 || r->nliterals >= RUN_MAX - 4; /* so long a run is no data: the rest is another */
         if (full || flags & SH4_CODE_INSN || (pc != addr && flags & SH4_CODE_START)) {
             add(r->branch, &r->nbranches, pc);
+            r->runs_into = !full;
             return true;
         }
         if (!legal(op))
@@ -341,6 +347,85 @@ static bool pop(struct sh4_walk *w, struct walk_item *item)
     return true;
 }
 
+static void clear(struct run *r)
+{
+    r->ninsns = r->nliterals = r->ncalls = r->nbranches = 0;
+    r->after = 0;
+    r->table = r->runs_into = r->returns = false;
+}
+
+/* ---- is it code? ---- */
+
+enum { TRIAL_MOST = 256 };
+struct trial {
+    uint32_t at[TRIAL_MOST]; /* where its runs begin; those before `next` have been followed */
+    size_t n, next;
+};
+
+/* False if there are too many. */
+static bool try_at(struct trial *t, uint32_t addr)
+{
+    for (size_t i = 0; i < t->n; i++)
+        if (t->at[i] == addr)
+            return true;
+    if (t->n == TRIAL_MOST)
+        return false;
+    t->at[t->n++] = addr;
+    return true;
+}
+
+/* Every way from there has to be made of instructions and to end as code does: by a branch, never by running into something else. */
+static bool holds(struct sh4_walk *w, struct run *r, struct trial *t, bool *returns)
+{
+    for (; t->next < t->n; t->next++) {
+        struct walk_at at;
+        if (!walk_find(w, t->at[t->next], &at))
+            return false;
+        if (at.span->flags[at.index] & SH4_CODE_INSN)
+            continue;
+        clear(r);
+        if (at.span->flags[at.index] || !follow(w, r, t->at[t->next], SH4_NO_FUNCTION) || r->runs_into)
+            return false;
+        *returns |= r->returns;
+        bool room = !r->after || try_at(t, r->after);
+        for (size_t i = 0; i < r->nbranches && room; i++)
+            room = try_at(t, r->branch[i]);
+        if (!room)
+            return false;
+    }
+    return true;
+}
+
+/* Saves a register or PR, or makes room on the stack, among its first instructions. */
+static bool begins_as_functions_do(const struct sh4_walk *w, uint32_t addr)
+{
+    enum { FIRST = 6 };
+    struct walk_at at;
+    for (uint32_t i = 0; i < FIRST && walk_find(w, addr + 2 * i, &at); i++) {
+        uint16_t op = walk_opcode(w, &at);
+        bool pushes = (op & 0xFF0F) == 0x2F06 || op == 0x4F22, makes_room = op >> 8 == 0x7F && op & 0x80;
+        if (pushes || makes_room)
+            return true;
+        if (sh4_flow(op, addr + 2 * i).kind != SH4_FLOW_NONE)
+            return false;
+    }
+    return false;
+}
+
+bool walk_plausible(struct sh4_walk *w, uint32_t addr, bool prologue)
+{
+    struct trial t = { .at = { addr }, .n = 1 };
+    struct walk_at at;
+    bool returns = false;
+    if (!walk_find(w, addr, &at) || at.span->flags[at.index])
+        return false;
+    if (!w->trial)
+        w->trial = malloc(sizeof *w->trial);
+    w->nomem |= !w->trial;
+    t.at[0] = walk_address(&at);
+    return (!prologue || begins_as_functions_do(w, t.at[0])) && w->trial && holds(w, w->trial, &t, &returns) && returns;
+}
+
 void walk_run(struct sh4_walk *w)
 {
     struct run *r = malloc(sizeof *r);
@@ -356,9 +441,7 @@ void walk_run(struct sh4_walk *w)
         uint8_t flags = at.span->flags[at.index];
         if (flags & SH4_CODE_INSN)
             continue;
-        r->ninsns = r->nliterals = r->ncalls = r->nbranches = 0;
-        r->after = 0;
-        r->table = false;
+        clear(r);
         if (follow(w, r, walk_address(&at), item.func))
             commit(w, r, item.func);
         else
@@ -382,5 +465,6 @@ void walk_free(struct sh4_walk *w)
     free(w->sure.item);
     free(w->later.item);
     free(w->state);
+    free(w->trial);
     free(w);
 }

@@ -47,6 +47,7 @@ struct sh4_walk {
     struct abs_state *state;
     size_t nstates, state_cap;
     size_t discarded;
+    struct run *trial; /* walk_plausible()'s; NULL until then */
     bool sr_traps;    /* see struct sh4_sites_config */
     uint8_t exit_any; /* SH4_BL_* mask behind a call through an unknown pointer */
     bool nomem;
@@ -65,6 +66,9 @@ void walk_sort(struct sh4_walk *w);
 uint32_t walk_function(struct sh4_walk *w, uint32_t addr);
 /* Reads image bytes of code sections, for abs_step. ctx is the struct sh4_walk. */
 bool walk_read(const void *ctx, uint32_t addr, unsigned bytes, uint32_t *value);
+/* Whether what a pointer in data leads to is a function nobody has reached yet: every way from there is made of instructions and ends as code
+ * does, one of them by a return; with `prologue` it has to begin by saving something on the stack, too. Nothing is marked. */
+bool walk_plausible(struct sh4_walk *w, uint32_t addr, bool prologue);
 /* Follows everything queued until nothing is left. */
 void walk_run(struct sh4_walk *w);
 /* True if target belongs to function f itself (no call or tail call). */

@@ -1,0 +1,133 @@
+/* Code that no call names: found through pointers in data where it reads as code, and marked where it cannot be found. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "profiler/calltree.h"
+#include "probe/base/util.h"
+#include "tests/trace/board.h"
+
+/* Labels with '_' are no symbols. A call of what r1 holds, ten times. */
+#define TEN_CALLS(get) \
+    "main: mov #10,r9\n m_loop: " get " jsr @r1\n mov r9,r4\n dt r9\n bf m_loop\n bsr f\n nop\n m_end: bra m_end\n nop\n" \
+    "f: rts\n add #1,r8\n"
+#define HIDDEN "hid_g: sts.l pr,@-r15\n bsr f\n nop\n lds.l @r15+,pr\n rts\n add r4,r8\n"
+
+static struct calltree *tree_of(const struct board *b)
+{
+    struct calltree *t = NULL;
+    assert_int_equal(calltree_new(NULL, &t, NULL), 0);
+    for (size_t i = 0; i < b->nev; i++)
+        if (b->ev[i].kind != EVENT_UNTRACED)
+            calltree_feed(t, &b->ev[i], 1);
+    return t;
+}
+
+static size_t blind_events(const struct board *b)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < b->nev; i++)
+        n += b->ev[i].flags & EVENT_BLIND ? 1 : 0;
+    return n;
+}
+
+static void run(struct board *b, struct asm_prog *prog, const char *src)
+{
+    board_open(b, prog, "", src);
+    board_arm(b, &(struct trace_config){ .counter = { 0x23, 0x13 } });
+    board_run(b, "m_end", 2000000000);
+    board_disarm(b);
+}
+
+static void found__function_behind_a_table__is_traced(void **state)
+{
+    static struct board b;
+    static struct asm_prog prog;
+    (void)state;
+    run(&b, &prog, TEN_CALLS("mov.l l_tab,r1\n mov.l @r1,r1\n") ".align 2\n l_tab: .long d_table\n d_table: .long hid_g\n" HIDDEN);
+    assert_int_equal(board_count(&b, EVENT_CALL), 21);
+    assert_int_equal(board_count(&b, EVENT_RETURN), 21);
+    assert_int_equal(blind_events(&b), 0);
+    struct calltree *t = tree_of(&b);
+    assert_int_equal(calltree_stats(t)->blind_calls, 0);
+    calltree_free(t);
+    board_close(&b);
+}
+
+/* Words that a pointer leads to, but which are no function, get no patch: the places are those of the code alone. */
+static void found__data_behind_a_pointer__is_left_alone(void **state)
+{
+    static const struct { const char *data; uint32_t places; } rows[] = {
+        { "hid_d: .long 0x00096103\n .long 0x0009000B\n .long 0xFFFFFFFF\n", 3 }, /* MOV, NOP, RTS, NOP: may be anything */
+        { "hid_d: .long 0x00092FE6\n .long 0x6EF6000B\n", 4 },      /* MOV.L R14,@-R15; NOP; RTS; MOV.L @R15+,R14: a function */
+        { "hid_d: .long 0x00096103\n .long 0xFFFF000B\n", 3 },             /* no instruction in the slot */
+        { "hid_d: .long 0x61036103\n .long 0x61036103\n k: rts\n nop\n", 4 }, /* runs into k, which is code */
+        { "hid_d: .long 0x61036103\n .long 0xFFFF6103\n", 3 },             /* runs into what is none */
+    };
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        static struct board b;
+        static struct asm_prog prog;
+        struct trace_status st;
+        char src[600];
+        snprintf(src, sizeof src, TEN_CALLS("mov.l l_f,r1\n") ".align 2\n l_f: .long f\n d_table: .long hid_d\n%s", rows[i].data);
+        run(&b, &prog, src);
+        assert_int_equal(b.t->ops->trace->status(b.t, &st, NULL), 0);
+        assert_int_equal(st.sites, rows[i].places);
+        assert_int_equal(board_count(&b, EVENT_CALL), 11);
+        board_close(&b);
+    }
+}
+
+/* A leaf has no prologue; that its table's other words lead to functions tells it. */
+static void found__leaves_in_a_table_of_functions__are_traced(void **state)
+{
+    static struct board b;
+    static struct asm_prog prog;
+    (void)state;
+    run(&b, &prog, TEN_CALLS("mov.l l_tab,r1\n mov.l @(4,r1),r1\n") ".align 2\n l_tab: .long d_table\n d_table: .long hid_g\n .long hid_leaf\n" HIDDEN
+        "hid_leaf: rts\n add r4,r8\n");
+    assert_int_equal(board_count(&b, EVENT_CALL), 11);
+    assert_int_equal(board_count(&b, EVENT_RETURN), 11);
+    assert_int_equal(blind_events(&b), 0);
+    board_close(&b);
+}
+
+static void blind__function_nobody_can_find__its_calls_are_counted_and_doubtful(void **state)
+{
+    static struct board b;
+    static struct asm_prog prog;
+    (void)state;
+    run(&b, &prog, TEN_CALLS("mov.l l_p,r1\n mov.l r1,@-r15\n mov.l @r15+,r1\n add #-16,r1\n") ".align 2\n l_p: .long hid_past\n" HIDDEN
+        " nop\n nop\n hid_past: nop\n");
+    assert_int_equal(asm_label(&prog, "hid_past") - asm_label(&prog, "hid_g"), 16);
+    assert_int_equal(blind_events(&b), 10);
+    struct calltree *t = tree_of(&b);
+    const struct calltree_stats *s = calltree_stats(t);
+    size_t n;
+    const struct calltree_node *node = calltree_nodes(t, &n);
+    assert_int_equal(s->blind_calls, 10);
+    assert_true(s->blind_c1 > 0 && s->blind_c1 <= s->total_c1);
+    for (size_t i = 0; i < n; i++)
+        if (node[i].addr == asm_label(&prog, "hid_g"))
+            assert_true(node[i].doubtful);
+    calltree_free(t);
+    board_close(&b);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(found__function_behind_a_table__is_traced),
+        cmocka_unit_test(found__leaves_in_a_table_of_functions__are_traced),
+        cmocka_unit_test(found__data_behind_a_pointer__is_left_alone),
+        cmocka_unit_test(blind__function_nobody_can_find__its_calls_are_counted_and_doubtful),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
