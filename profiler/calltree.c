@@ -272,7 +272,8 @@ static void on_start(struct calltree *t, const struct event *e)
 static void on_stop(struct calltree *t, const struct event *e)
 {
     t->stats.stops++;
-    t->stats.unfinished = stack_unfinished(t);
+    if (!t->stats.unfinished.reset)
+        t->stats.unfinished = stack_unfinished(t);
     count_cycles(t, e);
     t->active = false;
     t->node = CALLTREE_NONE;
@@ -287,6 +288,10 @@ static void on_lost(struct calltree *t, const struct event *e)
     t->stats.link_gaps += e->cause == EVENT_CAUSE_LINK;
     if (!t->active)
         return;
+    if (e->cause == EVENT_CAUSE_RESET && t->node != CALLTREE_NONE && !t->gap) {
+        t->stats.unfinished = stack_unfinished(t);
+        t->stats.unfinished.reset = t->stats.unfinished.is;
+    }
     if (t->node != CALLTREE_NONE)
         node_doubt(&t->nodes[t->node]);
     t->node = special_node(t, &t->lost_node, CALLTREE_LOST);

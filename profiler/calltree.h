@@ -67,9 +67,10 @@ struct calltree_node {
     uint64_t longest, shortest; /* handlers: counter 1 from entry to RTE, nested handlers included; longest < shortest: none ended yet */
 };
 
-/* An exception whose handler was still open when profiling stopped last. */
+/* An exception whose handler was still open when profiling stopped last, or the part was reset. */
 struct calltree_unfinished {
     bool is;
+    bool reset; /* that ended it */
     uint16_t vector;
     uint64_t pc; /* where the program took it; 0 unknown */
     uint64_t c1; /* counter 1 since then */

@@ -158,7 +158,7 @@ struct calltree_unfinished stack_unfinished(const struct calltree *t)
         if (f->kind != FRAME_HANDLER || n->kind != CALLTREE_EXCEPTION) /* an interrupt may strike a program that is lost already */
             continue;
         bool returns = n->shortest != UINT64_MAX && t->c1 - f->c1 <= 2 * n->longest; /* it has before, after as long: it is under way */
-        return (struct calltree_unfinished){ !returns, n->vector, f->from, t->c1 - f->c1 };
+        return (struct calltree_unfinished){ .is = !returns, .vector = n->vector, .pc = f->from, .c1 = t->c1 - f->c1 };
     }
     return (struct calltree_unfinished){ 0 };
 }

@@ -125,7 +125,8 @@ struct profile_unfinished {
     const char *what;  /* "address error on read"; NULL: there is none, or programs take it on purpose */
     const char *where; /* "f+0x12", as people see it */
     uint16_t vector;
-    uint64_t c1;       /* counter 1 since then */
+    uint64_t c1;       /* counter 1 since then, until the reset */
+    bool reset;        /* the part was reset then */
 };
 
 struct profile {

@@ -66,6 +66,6 @@ int profile_take_unfinished(struct profile *p, const struct calltree *t, const c
     if (!u->is || !what)
         return 0;
     symbols_describe(syms, u->pc, where, sizeof where);
-    p->unfinished = (struct profile_unfinished){ what, arena_str(&p->arena, where), u->vector, u->c1 };
+    p->unfinished = (struct profile_unfinished){ what, arena_str(&p->arena, where), u->vector, u->c1, u->reset };
     return p->unfinished.where ? 0 : err_set(err, ERR_NOMEM, "close other programs", "profile: out of memory");
 }

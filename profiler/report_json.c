@@ -137,6 +137,7 @@ static void unfinished(struct json_writer *j, const struct profile *p)
     member_string(j, "exception", u->what);
     member_string(j, "at", u->where);
     member_uint(j, "c1_since", u->c1);
+    member_bool(j, "reset", u->reset);
     json_write_end(j);
 }
 

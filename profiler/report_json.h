@@ -4,7 +4,7 @@
  *   blind_calls, blind_c1 (calls that may have returned unseen, and counter 1 from them to the next event), names (the ELF names functions),
  *   untraced_hits (of functions that hold places below: so many calls those may concern), untraced [{address, kind, cause, function, by (the function
  *   whose calls are the cause), bytes (of a stretch of code)}]},
- *   crash {vector, exception, at, c1_since} (an exception that was never returned from; null if there was none), passes, totals {hits, c1, c2}, note,
+ *   crash {vector, exception, at, c1_since, reset} (an exception that was never returned from; null if there was none), passes, totals {hits, c1, c2}, note,
  *   functions [{name, linkage_name, qualified_name, file, line, low, high, cache_line, description, hits, c1, c1_children, c2,
  *   c2_children, doubtful}], tree [{id, parent, function, hits, c1, c1_children, c2, c2_children, doubtful}]
  * Unknown values are null; cache_line is null where not cacheable; function is an index into functions;

@@ -76,8 +76,9 @@ void report_unfinished(const struct profile *p, const struct report_options *o, 
     char text[400], number[16];
     if (!u->what)
         return;
-    int n = snprintf(text, sizeof text, "exception 0x%03x (%s) at %s: its handler never returned", u->vector, u->what, u->where);
-    if (p->total_c1 && n > 0 && (size_t)n < sizeof text)
+    int n = snprintf(text, sizeof text, "exception 0x%03x (%s) at %s: %s", u->vector, u->what, u->where,
+                     u->reset ? "its handler did not return before the CPU was reset" : "its handler never returned");
+    if (!u->reset && p->total_c1 && n > 0 && (size_t)n < sizeof text)
         snprintf(text + n, sizeof text - (size_t)n, "; the %s of C1 since then (%.1f %%) are in no function of the program but it and what it called", report_number(u->c1, number, sizeof number),
                  100.0 * (double)u->c1 / (double)p->total_c1);
     report_wrapped("crash", text, report_width(o), out);

@@ -111,22 +111,22 @@ static int expevt_now(struct sh4_target *t, struct err *err)
     return ret < 0 ? ret : (int)(v & 0xFFFF);
 }
 
-static bool is_reset(uint32_t expevt) { return expevt == SH4_EXP_MANUAL_RESET || expevt == SH4_EXP_TLB_MULTI; }
+bool sh4_is_reset(uint32_t expevt) { return expevt == SH4_EXP_MANUAL_RESET || expevt == SH4_EXP_TLB_MULTI; }
 
 int sh4_reset_seen(struct sh4_target *t, struct err *err)
 {
     uint64_t at = sh4_link_now(&t->link);
     /* EXPEVT from before the resume proves nothing. An armed trace looks at SDDR by itself. */
-    if (!t->opt.allow_private || !t->hooks || t->trace_vbr || t->was_reset || is_reset(t->trap[1]) ||
+    if (!t->opt.allow_private || !t->hooks || t->trace_vbr || t->was_reset || sh4_is_reset(t->trap[1]) ||
         at - t->reset_look_ns < LOOK_EVERY_NS)
         return 0;
     t->reset_look_ns = at;
     int ret = expevt_now(t, err);
-    t->was_reset = ret > 0 && is_reset((uint32_t)ret);
+    t->was_reset = ret > 0 && sh4_is_reset((uint32_t)ret);
     return ret < 0 ? ret : t->was_reset;
 }
 
-static bool as_after_reset(uint32_t expevt) { return is_reset(expevt) || expevt == SH4_EXP_POWER_ON; }
+static bool as_after_reset(uint32_t expevt) { return sh4_is_reset(expevt) || expevt == SH4_EXP_POWER_ON; }
 
 /* Programs read EXPEVT in handlers of exceptions, which set it: outside of one it may hold anything. */
 int sh4_mark_expevt(struct sh4_target *t, struct err *err)
@@ -146,21 +146,24 @@ int sh4_mark_expevt(struct sh4_target *t, struct err *err)
 int sh4_reset_while_traced(struct sh4_target *t, struct err *err)
 {
     int ret = expevt_now(t, err);
-    if (ret < 0 || !as_after_reset((uint32_t)ret))
-        return MIN(ret, 0);
+    return ret < 0 || !as_after_reset((uint32_t)ret) ? MIN(ret, 0) : sh4_reset_error((uint32_t)ret, err);
+}
+
+int sh4_reset_error(uint32_t expevt, struct err *err)
+{
     /* An exception with BL=1 resets like the manual reset (SH7750 manual, section 5.6.1): the trace's own traps would, too. */
-    if (is_reset((uint32_t)ret))
+    if (sh4_is_reset(expevt))
         return err_set(err, ERR_NO_TARGET, "see whether the program runs through untraced; \"monitor profile explain\" says which places were left alone, and why",
                        "the trace agent is gone, the CPU was reset (EXPEVT %03x): it looks like an exception or a trap of the trace with SR.BL=1",
-                       (unsigned)ret);
+                       (unsigned)expevt);
     return err_set(err, ERR_NO_TARGET, "look at its reset button, watchdog and supply",
-                   "the trace agent is gone, the CPU was reset (EXPEVT %03x)", (unsigned)ret);
+                   "the trace agent is gone, the CPU was reset (EXPEVT %03x)", (unsigned)expevt);
 }
 
 int sh4_reset_in_step(struct sh4_target *t, struct err *err)
 {
     int ret = t->opt.allow_private ? expevt_now(t, err) : 0;
-    if (ret < 0 || !is_reset((uint32_t)ret)) /* the step itself left 0x160 there */
+    if (ret < 0 || !sh4_is_reset((uint32_t)ret)) /* the step itself left 0x160 there */
         return MIN(ret, 0);
     t->crawling = t->loaded = false;
     t->state = TARGET_RUNNING;

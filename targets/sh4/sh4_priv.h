@@ -435,6 +435,9 @@ int sh4_reset_seen(struct sh4_target *t, struct err *err);
 int sh4_mark_expevt(struct sh4_target *t, struct err *err);
 /* -ERR_NO_TARGET if a CPU marked so has been reset since, whoever did it: nothing of the trace is left in it. 0 if not. */
 int sh4_reset_while_traced(struct sh4_target *t, struct err *err);
+/* Whether EXPEVT says manual reset, an exception with SR.BL=1, or several TLB hits; and the error that a trace has ended by one of these. */
+bool sh4_is_reset(uint32_t expevt);
+int sh4_reset_error(uint32_t expevt, struct err *err);
 /* As sh4_reset_seen() after a step with BL=1 that did not come back: then the CPU runs, and t->state says so. */
 int sh4_reset_in_step(struct sh4_target *t, struct err *err);
 void sh4_stop_was_reset(struct sh4_target *t); /* halted again: the stop to report */

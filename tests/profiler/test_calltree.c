@@ -401,9 +401,58 @@ static void calltree__clear__keeps_its_place(void **state)
     calltree_free(r.t);
 }
 
+/* A crash is an exception whose handler does not come back; what has come back before, after as long, is under way. */
+#define EXCEPTION(cost) { EVENT_EXCEPTION, MAIN + 30, EXC, SP, cost, 0, 0, 0, 0x0E0 }
+#define BACK(cost) { EVENT_RTE, EXC + 8, MAIN + 30, SP, cost }
+static void calltree__handler_still_open_at_the_end__a_crash_unless_it_uses_to_return(void **state)
+{
+    static const struct {
+        const char *name;
+        bool is, reset;
+        uint64_t c1;
+        struct row rows[8];
+    } ends[] = {
+        { "never returned", true, false, 900, { START_MAIN, EXCEPTION(5), { EVENT_STOP, EXC + 4, 0, SP, 900 } } },
+        { "returned", false, false, 0, { START_MAIN, EXCEPTION(5), BACK(20), { EVENT_STOP, MAIN + 40, 0, SP, 900 } } },
+        { "has before, is under way", false, false, 0,
+          { START_MAIN, EXCEPTION(5), BACK(20), EXCEPTION(5), { EVENT_STOP, EXC + 4, 0, SP, 15 } } },
+        { "has before, not this time", true, false, 900,
+          { START_MAIN, EXCEPTION(5), BACK(20), EXCEPTION(5), { EVENT_STOP, EXC + 4, 0, SP, 900 } } },
+        { "a tick strikes what is lost", true, false, 907,
+          { START_MAIN, EXCEPTION(5), { EVENT_INTERRUPT, EXC + 4, IRQ, SP - 8, 900, 0, 0, 0, 0x400 }, { EVENT_STOP, IRQ + 4, 0, SP - 8, 7 } } },
+        { "an interrupt is none", false, false, 0,
+          { START_MAIN, { EVENT_INTERRUPT, MAIN + 30, IRQ, SP, 5, 0, 0, 0, 0x400 }, { EVENT_STOP, IRQ + 4, 0, SP, 900 } } },
+        { "reset", true, true, 3, { START_MAIN, EXCEPTION(5), { EVENT_LOST, 0, 0, 0, 3 }, { EVENT_STOP, MAIN, 0, SP, 900 } } },
+        { "reset without one", false, false, 0, { START_MAIN, { EVENT_LOST, 0, 0, 0, 3 }, { EVENT_STOP, MAIN, 0, SP, 900 } } },
+    };
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(ends); i++) {
+        struct run r = { 0 };
+        print_message("  %s\n", ends[i].name);
+        assert_int_equal(calltree_new(&(struct calltree_config){ .resolve = resolve }, &r.t, NULL), 0);
+        for (size_t k = 0; ends[i].rows[k].kind; k++) {
+            struct event reset = { .kind = EVENT_LOST, .cause = EVENT_CAUSE_RESET, .c1 = r.c1 + 3, .flags = EVENT_HAS_C1 };
+            if (ends[i].rows[k].kind == EVENT_LOST)
+                calltree_feed(r.t, &reset, 1);
+            else
+                feed(&r, &ends[i].rows[k], 1);
+        }
+        const struct calltree_unfinished *u = &calltree_stats(r.t)->unfinished;
+        assert_int_equal(u->is, ends[i].is);
+        assert_int_equal(u->reset, ends[i].reset);
+        if (u->is) {
+            assert_int_equal(u->vector, 0x0E0);
+            assert_int_equal(u->pc, MAIN + 30);
+            assert_int_equal(u->c1, ends[i].c1);
+        }
+        calltree_free(r.t);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(calltree__handler_still_open_at_the_end__a_crash_unless_it_uses_to_return),
         cmocka_unit_test(calltree__scenarios__give_their_trees),
         cmocka_unit_test(calltree__stats__count_what_was_met),
         cmocka_unit_test(calltree__handlers_without_places__nest_and_have_longest_and_shortest),

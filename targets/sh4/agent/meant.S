@@ -97,6 +97,10 @@ sr_read:
 ! From exception; goes on there with R0 the state. TRA is the program's only if its TRAPA came.
 trap_begins:
         mov.l   l_meant10,r5
+        mov.l   @(M_SR,r5),r0
+        tst     r0,r0
+        bf      trap_fatal
+trap_mild:
         mov.l   l_expevt10,r1
         mov.l   @r1,r0
         add     #-4,r1
@@ -124,6 +128,18 @@ trap_begins:
         mov     #0,r1
         bra     exception1
         mov.l   r1,@(S_SIZE,r15)
+! With BL=1 an exception resets. It does here, too: where it goes on is odd, which is an address error with BL=1. Unless the section was left
+! otherwise, as sr_read tells.
+trap_fatal:
+        mov     #-16,r0
+        extu.b  r0,r0
+        stc     ssr,r1
+        and     r0,r1
+        cmp/eq  r0,r1
+        bf      trap_mild
+        mov     #1,r0
+        bra     trap_mild
+        mov.l   r0,@(C_CHAIN,r4)
 ! A trap that is ours: R1 is kept.
 trap_odd:
         mov.l   r1,@(C_T,r4)

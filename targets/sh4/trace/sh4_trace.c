@@ -65,6 +65,8 @@ static void note_event(struct sh4_trace *tr, enum event_kind kind, uint32_t pc, 
     sh4_trace_push(tr, &e);
 }
 
+void sh4_trace_note_reset(struct sh4_trace *tr) { note_event(tr, EVENT_LOST, 0, EVENT_CAUSE_RESET, 0); }
+
 /* Events were dropped after the last one in the ring. The agent's closing timestamp is from after the gap, so the
  * loss is told before it: else what passed meanwhile would count for the function before the gap. */
 static void note_lost(struct sh4_trace *tr, uint32_t lost)
@@ -131,7 +133,7 @@ static uint64_t work_of(const struct sh4_trace *tr, size_t n)
 static int read_raw(struct sh4_trace *tr, struct err *err)
 {
     uint32_t v[2];
-    if (tr->elapsed < 0)
+    if (tr->elapsed < 0 || tr->was_reset) /* the reset stops and clears the counters */
         return 0;
     int ret = sh4_agent_read(tr->t, tr->elapsed ? SH4_PMCTR2H : SH4_PMCTR1H, 4, v, 2, err);
     if (ret < 0)
@@ -221,7 +223,9 @@ int sh4_trace_empty(struct sh4_trace *tr, struct err *err)
         return ret;
     if (n && (ret = choose_residue(tr, err)) < 0)
         return ret;
-    if ((ret = save_word(tr->t, SH4_SAVE_DBR, &tr->dec.vbr, err)) < 0 || (ret = look_for_tasks(tr, err)) < 0)
+    if (!tr->was_reset && (ret = save_word(tr->t, SH4_SAVE_DBR, &tr->dec.vbr, err)) < 0)
+        return ret;
+    if ((ret = look_for_tasks(tr, err)) < 0)
         return ret;
     tr->ring_used = n * 4;
     tr->work += work_of(tr, n);
@@ -365,6 +369,21 @@ static int ask(struct sh4_trace *tr, struct err *err)
     return ret < 0 ? ret : sh4_link_wait(&t->link, 20000, err);
 }
 
+static int stop_program(struct sh4_target *t, bool *ran, struct err *err);
+
+/* The wire failed, or the CPU was reset: of that what was recorded is told first, the error once it has been. */
+static int bring_home(struct sh4_trace *tr, int ret)
+{
+    bool ran;
+    struct sh4_target *t = tr->t;
+    if (ret != -ERR_NO_TARGET || !tr->reset_shows || sh4_reset_while_traced(t, NULL) != -ERR_NO_TARGET)
+        return sh4_lost(t, ret);
+    t->trace_ending = true;
+    int stopped = stop_program(t, &ran, NULL);
+    t->trace_ending = false;
+    return stopped == 0 && tr->was_reset ? 0 : sh4_lost(t, ret);
+}
+
 static int trace_poll(struct target *target, struct event *out, size_t cap, uint64_t max_ns, struct err *err)
 {
     struct sh4_target *t = sh4_of(target);
@@ -372,13 +391,15 @@ static int trace_poll(struct target *target, struct event *out, size_t cap, uint
     uint64_t end = now(t) + max_ns;
     if (!tr)
         return 0;
+    if (tr->was_reset && tr->armed && !tr->count)
+        return sh4_lost(t, sh4_reset_error(t->trap[1], err));
     size_t told = tr->armed || tr->ending ? sh4_trace_tell_coverage(tr, out, cap) : 0;
     if (told)
         return (int)told;
     while (tr->armed && tr->count == 0 && t->state == TARGET_RUNNING && !t->stop_pending) {
         int ret = look(t, 0, err);
         if (ret < 0)
-            return sh4_lost(t, ret);
+            return bring_home(tr, ret);
         if (ret > 0) /* halted for the user: the driver's poll finds it again */
             break;
         uint64_t at = now(t);
@@ -390,7 +411,7 @@ static int trace_poll(struct target *target, struct event *out, size_t cap, uint
         else
             ret = sh4_link_wait(&t->link, MIN((uint64_t)SLICE_NS, end - at), err);
         if (ret < 0)
-            return sh4_lost(t, ret);
+            return bring_home(tr, ret);
     }
     size_t n = MIN(cap, tr->count);
     for (size_t i = 0; i < n; i++)
@@ -457,6 +478,8 @@ static int halted(struct sh4_target *t, struct err *err)
     struct sh4_trace *tr = t->trace;
     tr->board_ns += tr->runs_since_ns ? now(t) - tr->runs_since_ns : 0;
     tr->runs_since_ns = 0;
+    if (sh4_trace_was_reset(tr))
+        return tr->was_reset ? 0 : sh4_trace_salvage(tr, err);
     int ret = sh4_trace_empty(tr, err);
     if (ret == 0)
         ret = sh4_trace_meant_seen(tr, err);
@@ -1119,13 +1142,13 @@ static int trace_disarm(struct target *target, struct err *err)
     t->trace_ending = false;
     if (ret == 0 && t->stop_pending && t->state == TARGET_RUNNING)
         ret = err_set(err, ERR_STATE, "", "trace: target busy");
-    if (ret == 0)
+    if (ret == 0 && !tr->was_reset)
         ret = sh4_trace_empty(tr, err);
-    if (ret == 0)
+    if (ret == 0 && !tr->was_reset)
         ret = time_to_the_end(tr, err);
     if (ret == 0 && tr->active)
         note_event(tr, EVENT_STOP, t->pc, EVENT_CAUSE_NONE, 0);
-    if (ret == 0)
+    if (ret == 0 && !tr->was_reset)
         ret = settle_slots(tr, err);
     size_t before = tr->changed;
     if (ret == 0)
@@ -1137,7 +1160,9 @@ static int trace_disarm(struct target *target, struct err *err)
     set_hooks(tr, false);
     if (ret < 0)
         return err_prefix(err, ret, "disarming the trace");
-    return run_program(t, ran, err);
+    uint32_t expevt = t->trap[1];
+    ret = run_program(t, ran, err);
+    return ret == 0 && tr->was_reset ? sh4_reset_error(expevt, err) : ret;
 }
 
 static int trace_set_active(struct target *target, bool active, struct err *err)

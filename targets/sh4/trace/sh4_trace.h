@@ -71,6 +71,7 @@ struct sh4_trace {
     uint64_t last_drain_ns, last_ask_ns, patience_ns;
     unsigned asks; /* for the ring, since it was read */
     bool reset_shows; /* by EXPEVT */
+    bool was_reset;   /* the CPU, since arming: the agent is gone */
     uint32_t meant_seen; /* the agent's word of SR as the program means it */
     uint64_t events, lost, doubtful, wire_bits, drains;
     uint64_t held_ns;      /* link time the program was held for drains */
@@ -153,6 +154,13 @@ bool sh4_trace_in_chosen_ram(const struct sh4_trace *tr, uint32_t addr);
 int sh4_trace_step_cost(struct sh4_trace *tr, bool cached, struct err *err);
 /* Calibration: every return of its loop is stepped from now on, or no longer. */
 int sh4_trace_step_loop(struct sh4_trace *tr, bool on, struct err *err);
+/* ---- a CPU that was reset while it was traced (reset.c) ---- */
+/* Whether it has been, by what the halted CPU shows. */
+bool sh4_trace_was_reset(const struct sh4_trace *tr);
+/* What the agent had recorded and not told goes to the queue, as far as it can be known to be there; then a loss by the reset. tr->was_reset is set. */
+int sh4_trace_salvage(struct sh4_trace *tr, struct err *err);
+/* That loss as an event. */
+void sh4_trace_note_reset(struct sh4_trace *tr);
 /* ---- SR as the program means it (meant.c) ---- */
 /* The program has halted: is it in such a section? It is to run on: what the user made of that; before, the host does what the agent
  * would at the place it stands at. */
