@@ -13,6 +13,7 @@
 #include "probe/base/err.h"
 #include "profiler/profile.h"
 #include "targets/event.h"
+#include "targets/image.h"
 #include "targets/target.h"
 
 enum { RECORDING_BLOCK_EVENTS = 4096, RECORDING_MAX_STOPS = TRACE_MAX_STOPS };
@@ -23,6 +24,7 @@ struct recording_header {
     const char *target, *probe, *elf;
     uint8_t build_id[20];
     size_t build_id_len;
+    uint64_t code_sum;   /* as recording_code_sum() had it; 0 unknown */
     struct profile_counter counter[2]; /* names are read back, too */
     int64_t when;        /* seconds since 1970 UTC */
     bool has_start;
@@ -43,6 +45,10 @@ struct recording_end {
     bool icache_enabled;/* of the target, at the end: a program may enable it after the recording began */
     char note[320]; /* as struct trace_status has it */
 };
+
+/* recording_code_sum - what tells two builds apart if they have no build ids: bytes of code and a CRC-32 over each code section's address,
+ * size and content. 0 if the image holds no code. */
+uint64_t recording_code_sum(const struct image *im);
 
 /* ---- writing ---- */
 struct recording_writer;

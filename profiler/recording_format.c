@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "probe/base/bytes.h"
+
 /* ---- checksum ---- */
 
 uint32_t recording_crc(uint32_t crc, const uint8_t *p, size_t n)
@@ -199,6 +201,8 @@ static void put_header_lines(FILE *f, const struct recording_header *h)
             fprintf(f, "%02x", h->build_id[i]);
         fputc('\n', f);
     }
+    if (h->code_sum)
+        put_number(f, "code_sum", h->code_sum);
     put_counter(f, "counter1", &h->counter[0]);
     put_counter(f, "counter2", &h->counter[1]);
     fprintf(f, "when=%" PRId64 "\n", h->when);
@@ -210,6 +214,23 @@ static void put_header_lines(FILE *f, const struct recording_header *h)
     put_number(f, "max_passes", h->max_passes);
     put_number(f, "address_cached", h->address_cached);
     put_number(f, "canonical_mask", h->canonical_mask);
+}
+
+uint64_t recording_code_sum(const struct image *im)
+{
+    uint64_t bytes = 0;
+    uint32_t crc = 0;
+    for (size_t i = 0; i < im->nsections; i++) {
+        const struct image_section *s = &im->sections[i];
+        uint8_t where[16];
+        if (!s->code || !s->data)
+            continue;
+        put_le64(where, s->addr);
+        put_le64(where + 8, s->size);
+        crc = recording_crc(recording_crc(crc, where, sizeof where), s->data, s->size);
+        bytes += s->size;
+    }
+    return bytes << 32 | (bytes ? crc : 0);
 }
 
 char *recording_header_text(const struct recording_header *h)
@@ -370,6 +391,8 @@ static bool header_value(const char *key, char *value, struct arena *a, struct r
         return true;
     if (!strcmp(key, "build_id"))
         return to_hex(value, h->build_id, sizeof h->build_id, &h->build_id_len);
+    if (!strcmp(key, "code_sum"))
+        return to_u64(value, &h->code_sum);
     if (!strcmp(key, "counter1") || !strcmp(key, "counter2"))
         return to_counter(value, a, &h->counter[key[7] - '1']);
     if (!strcmp(key, "when"))

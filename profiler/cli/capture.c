@@ -119,17 +119,33 @@ static void hex(const uint8_t *id, size_t len, char *buf, size_t cap)
         snprintf(buf + 2 * i, cap - 2 * i, "%02x", id[i]);
 }
 
-/* Names and bounds of functions decide how calls are counted, so another build gives other numbers. 0; 1 if one of the two has no build id. */
+/* By build id, else by code. 1 yes, 0 no, -1 if neither tells: no build id in one of the two, and an older recording. */
+static int is_same(const struct recording_header *h, const struct image *im)
+{
+    if (h->build_id_len && im->build_id_len)
+        return h->build_id_len == im->build_id_len && memcmp(im->build_id, h->build_id, h->build_id_len) == 0;
+    return h->code_sum ? h->code_sum == recording_code_sum(im) : -1;
+}
+
+/* What tells a build, for people. */
+static void build_name(const uint8_t *id, size_t len, uint64_t sum, char *buf, size_t cap)
+{
+    snprintf(buf, cap, "code %016llx", (unsigned long long)sum);
+    if (len)
+        hex(id, len, buf, cap);
+}
+
+/* Names and bounds of functions decide how calls are counted, so another build gives other numbers. 0; 1 if that cannot be told. */
 static int same_build(const struct recording_header *h, const char *path, const struct image *im, struct err *err)
 {
     enum { SHOWN = 8 };
-    char is[2 * SHOWN + 1], was[2 * SHOWN + 1];
-    if (!h->build_id_len || !im->build_id_len)
-        return 1;
-    if (h->build_id_len == im->build_id_len && memcmp(im->build_id, h->build_id, h->build_id_len) == 0)
-        return 0;
-    hex(im->build_id, im->build_id_len, is, sizeof is);
-    hex(h->build_id, h->build_id_len, was, sizeof was);
+    char is[2 * SHOWN + 6], was[2 * SHOWN + 6];
+    int same = is_same(h, im);
+    if (same)
+        return same < 0;
+    bool by_id = h->build_id_len && im->build_id_len;
+    build_name(im->build_id, by_id ? im->build_id_len : 0, recording_code_sum(im), is, sizeof is);
+    build_name(h->build_id, by_id ? h->build_id_len : 0, h->code_sum, was, sizeof was);
     return err_set(err, ERR_FORMAT, "give --elf the build that ran, or record again", "%s is another build (%s) than the one recorded (%s): its functions would be counted wrongly",
                    path, is, was);
 }

@@ -140,6 +140,7 @@ static struct recording_header header(const struct decode *d)
     memcpy(h.stops, d->stops, sizeof d->stops);
     memcpy(h.build_id, im->build_id, im->build_id_len);
     h.build_id_len = im->build_id_len;
+    h.code_sum = recording_code_sum(im);
     for (unsigned k = 0; k < 2; k++)
         h.counter[k] = (struct profile_counter){ d->counter[k]->code, d->counter[k]->name, d->counter[k]->unit };
     return h;

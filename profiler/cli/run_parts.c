@@ -175,7 +175,7 @@ static void fill_header(struct run *r, const struct trace_config *t)
     const struct image *im = t->image;
     *h = (struct recording_header){
         .program = "probeprof " PROBEPROF_VERSION, .target = r->part->name, .probe = r->probe->name, .elf = r->elf_path,
-        .build_id_len = im->build_id_len, .counter = { counter_of(r, 0), counter_of(r, 1) }, .when = r->when,
+        .build_id_len = im->build_id_len, .code_sum = recording_code_sum(im), .counter = { counter_of(r, 0), counter_of(r, 1) }, .when = r->when,
         .has_start = t->has_start, .start = t->start, .nstops = t->nstops, .irq_filter = t->irq_filter,
         .max_passes = r->set.sample ? 0 : r->set.passes, .address_cached = r->part->cache_by_address,
         .canonical_mask = r->part->canonical_mask,

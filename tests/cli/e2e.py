@@ -184,6 +184,26 @@ class Usage(Folder):
     def test_no_adapter_says_what_was_looked_at(self):
         self.assert_fails(run([], cwd=self.dir, probe=None), 2, "PROBEPROF_PROBE", "--probe sim:sh7750")
 
+    def test_agent_is_not_put_over_the_program(self):
+        elf = os.path.join(PROFEXAM, "profexam.elf")
+        for ram, what in (("0x8C010000:64k", "the program's .text"), ("0xAC010000:64k", "the program's .text"), ("0x8C012000:32k", "the program's .text.far"),
+                          ("0x8CFE0000:64k", "the program's stack (symbol stack_top)"), ("0x8CFF0000:64k", "the program's stack")):
+            with self.subTest(ram=ram):
+                r = run(["--elf", elf, "--load", "--gdb", "off", "--for", "1ms", "--agent-ram", ram], cwd=self.dir)
+                self.assert_fails(r, 2, what, "nothing of the program is known to be in --agent-ram 0x")
+        free = re.search(r"--agent-ram (0x\w+:\w+)", r.stderr).group(1)
+        self.assertEqual(run(["--elf", elf, "--load", "--gdb", "off", "--for", "1ms", "--agent-ram", free], cwd=self.dir).returncode, 0)
+
+    @unittest.skipUnless(shutil.which("sh4-linux-gnu-objcopy"), "needs binutils-sh4-linux-gnu")
+    def test_agent_is_not_put_over_the_heap(self):
+        elf = self.path("heap.elf")
+        for symbols in (("__heap_start=0x0C400000", "__heap_end=0x0C500000"), ("end=0x0C400000", "_sbrk=0x0C010000")):
+            add = [f"--add-symbol={s},global" for s in symbols]
+            subprocess.run(["sh4-linux-gnu-objcopy", *add, os.path.join(PROFEXAM, "profexam.elf"), elf], check=True)
+            args = ["--elf", elf, "--load", "--gdb", "off", "--for", "1ms", "--agent-ram"]
+            self.assert_fails(run([*args, "0x8C408000:64k"], cwd=self.dir), 2, "the program's heap", "nothing of the program is known to be in --agent-ram 0x")
+            self.assertEqual(run([*args, "0x8C600000:64k"], cwd=self.dir).returncode, 0)
+
     def test_unknown_interrupt_routine_offers_near_ones(self):
         r = run(["--elf", os.path.join(IRQDEMO, "irqdemo.elf"), "--load", "--gdb", "off", "--irq-filter", "shinobi:CuontTick"], cwd=self.dir)
         self.assert_fails(r, 1, "shinobi: no symbol", "CountTick")
@@ -380,6 +400,18 @@ class Tutorial(Folder):
         r = run(["report", self.recording, "--elf", os.path.join(IRQDEMO, "irqdemo.elf")], cwd=self.dir)
         self.assert_fails(r, 1, "is another build", "give --elf the build that ran")
         self.assertEqual(r.stdout, "")
+
+    @unittest.skipUnless(shutil.which("sh4-linux-gnu-objcopy"), "needs binutils-sh4-linux-gnu")
+    def test_without_build_ids_the_code_tells_builds_apart(self):
+        elf, other, rec = self.path("plain.elf"), self.path("other.elf"), self.path("plain.rec")
+        for source, copy in ((os.path.join(PROFEXAM, "profexam.elf"), elf), (os.path.join(IRQDEMO, "irqdemo.elf"), other)):
+            subprocess.run(["sh4-linux-gnu-objcopy", "--remove-section=.note.gnu.build-id", source, copy], check=True)
+        r = run(["--elf", elf, "--load", "--gdb", "off", "--for", "1ms", "--json", "--record", rec], cwd=self.dir)
+        self.assertEqual(r.returncode, 0, r.stderr)
+        self.assertIsNone(json.loads(r.stdout)["build_id"])
+        same = run(["report", rec, "--elf", elf], cwd=self.dir)
+        self.assertEqual((same.returncode, same.stderr), (0, ""))
+        self.assert_fails(run(["report", rec, "--elf", other], cwd=self.dir), 1, "is another build (code ", "give --elf the build that ran")
 
     def test_prf_gives_the_same_tables(self):
         r = run(["report", self.prf, "--json"], cwd=self.dir)

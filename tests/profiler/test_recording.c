@@ -23,7 +23,7 @@ static const struct recording_header header = {
     .build_id = { 0xde, 0xad, 0xbe, 0xef, 0x00, 0xff }, .build_id_len = 6,
     .counter = { { 0x23, "elapsed-time", "cycles" }, { 0x08, "icache-miss", "count" } },
     .when = 1795268759, .has_start = true, .start = 0x8c01011c, .stops = { 0x8c010030, 0xFFFFFFFFFFFFFFFF }, .nstops = 2,
-    .irq_filter = IRQ_FILTER_AUTO, .max_passes = 19, .address_cached = true,
+    .irq_filter = IRQ_FILTER_AUTO, .max_passes = 19, .address_cached = true, .code_sum = 0x1234567890,
     .canonical_mask = 0x1fffffff,
 };
 static const struct recording_end end_info = {
@@ -142,6 +142,7 @@ static void recording__header__every_field_comes_back(void **state)
     assert_string_equal(h->probe, header.probe);
     assert_string_equal(h->elf, header.elf);
     assert_int_equal(h->build_id_len, header.build_id_len);
+    assert_true(h->code_sum == header.code_sum);
     assert_memory_equal(h->build_id, header.build_id, header.build_id_len);
     for (int i = 0; i < 2; i++) {
         assert_int_equal(h->counter[i].code, header.counter[i].code);
