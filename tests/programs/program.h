@@ -5,6 +5,7 @@ typedef unsigned char u8;
 typedef unsigned short u16;
 typedef unsigned int u32;
 typedef int s32;
-extern const u32 expected; /* what program() returns: seen on qemu, and the same by the plain and the fast functions */
+/* What program() returns: seen on qemu. Where a plain function and its hand-written twin do the same work, both have to give it. */
+extern const u32 expected;
 u32 program(void);
 #endif
