@@ -208,7 +208,7 @@ static uint64_t step(struct calltree *t, uint64_t now, uint64_t *last, bool *has
     return d;
 }
 
-/* What ran since a call whose return may give no event: the callee, or its caller already. */
+/* What ran since the program came into code that may be left without an event: that, or its caller already. */
 static void end_blind(struct calltree *t, struct calltree_node *n, uint64_t c1)
 {
     t->blind = false;
@@ -221,7 +221,7 @@ static void end_blind(struct calltree *t, struct calltree_node *n, uint64_t c1)
 static void begin_blind(struct calltree *t)
 {
     t->blind = t->node != CALLTREE_NONE;
-    t->stats.blind_calls++;
+    t->stats.blind_events++;
 }
 
 static inline void charge(struct calltree *t, const struct event *e)
@@ -348,6 +348,8 @@ static void dispatch(struct calltree *t, const struct event *e)
     case EVENT_RETURN:
         check_place(t, e);
         stack_return(t, e);
+        if (__builtin_expect(e->flags & EVENT_BLIND, 0))
+            begin_blind(t);
         break;
     case EVENT_JUMP:
         check_place_and_sp(t, e);

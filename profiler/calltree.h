@@ -93,7 +93,7 @@ struct calltree_stats {
     uint64_t unwinds;         /* returns that closed more than one frame (longjmp) */
     uint64_t switches;        /* changes of stack */
     uint64_t tail_calls;
-    uint64_t blind_calls;     /* calls and jumps into code that may have returned without an event */
+    uint64_t blind_events;     /* calls, jumps and returns into code that may be left without an event */
     uint64_t blind_c1;        /* counter 1 from those to the next event: whose it is cannot be told */
     uint64_t inferred;        /* frames opened or closed because an event's pc said so */
     uint32_t nesting;         /* most handlers open at once */

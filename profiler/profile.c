@@ -383,7 +383,7 @@ static void take_stats(struct profile_info *i, const struct calltree_stats *s)
     i->lost_is_bound |= s->lost_is_bound;
     i->doubtful = i->doubtful ? i->doubtful : s->doubtful;
     i->gap_c1 = i->gap_c1 ? i->gap_c1 : s->gap_c1;
-    i->blind_calls = s->blind_calls;
+    i->blind_events = s->blind_events;
     i->blind_c1 = s->blind_c1;
     i->passes = i->passes ? i->passes : s->stops;
     i->nesting = s->nesting;

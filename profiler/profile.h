@@ -102,7 +102,7 @@ struct profile_info {
     bool lost_is_bound;
     uint64_t gaps;          /* times the board was away: what was lost then is not in `lost`, for nobody knows */
     uint64_t gap_c1;        /* counter 1 steps during which events were lost */
-    uint64_t blind_calls, blind_c1; /* calls into code that may have returned without an event; counter 1 from them to the next one */
+    uint64_t blind_events, blind_c1; /* calls, jumps and returns into code that may be left without an event; counter 1 from them to the next one */
     bool unnamed;           /* the program's ELF names no functions */
     uint64_t passes;        /* start/stop pairs completed */
     uint32_t nesting;       /* most handlers open at once */

@@ -387,11 +387,11 @@ static void coverage(const struct profile *p, const struct text_sink *out)
         sink_printf(out, "\n          %.2f %% of C1 seen", 100.0 * (double)(p->total_c1 - i->gap_c1) / (double)p->total_c1);
     if (i->gaps)
         sink_printf(out, "\n          the board was away %s: what ran then is not in here", times(i->gaps, a, sizeof a));
-    if (i->blind_calls)
-        sink_printf(out, "\n          %.1f %% of C1 came behind %s calls that may have returned unseen", p->total_c1 ? 100.0 * (double)i->blind_c1 / (double)p->total_c1 : 0,
-                    grouped(i->blind_calls, a));
+    if (i->blind_events)
+        sink_printf(out, "\n          %.1f %% of C1 ran where code may have been left unseen, %s", p->total_c1 ? 100.0 * (double)i->blind_c1 / (double)p->total_c1 : 0,
+                    times(i->blind_events, a, sizeof a));
     sink_printf(out, "\n");
-    if (i->doubtful || i->blind_calls)
+    if (i->doubtful || i->blind_events)
         sink_printf(out, "          ? marks what may in part belong to a neighbour; ?%% is how much of it at most\n");
 }
 

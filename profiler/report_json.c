@@ -161,7 +161,7 @@ static void run(struct json_writer *j, const struct profile *p)
     member_bool(j, "lost_is_bound", i->lost_is_bound);
     member_uint(j, "lost_c1", i->gap_c1);
     member_uint(j, "doubtful", i->doubtful);
-    member_uint(j, "blind_calls", i->blind_calls);
+    member_uint(j, "blind_events", i->blind_events);
     member_uint(j, "blind_c1", i->blind_c1);
     member_bool(j, "names", !i->unnamed);
     untraced(j, p);

@@ -1,7 +1,7 @@
 /* The profile as one JSON document, schema "probeprof.profile/1":
  *   schema, type, target, probe, elf, build_id (hex), started (ISO 8601), counters [{code, name, unit}],
  *   time {target_cycles, agent_cycles, host_seconds, board_seconds, held_seconds, slow_down {times, agent, moving_events}}, coverage {events, lost, gaps, lost_is_bound, lost_c1, doubtful,
- *   blind_calls, blind_c1 (calls that may have returned unseen, and counter 1 from them to the next event), names (the ELF names functions),
+ *   blind_events, blind_c1 (calls, jumps and returns into code that may be left without an event, and counter 1 from them to the next one), names (the ELF names functions),
  *   untraced_hits (of functions that hold places below: so many calls those may concern), untraced [{address, kind, cause, function, by (the function
  *   whose calls are the cause), bytes (of a stretch of code)}]},
  *   crash {vector, exception, at, c1_since, reset} (an exception that was never returned from; null if there was none), passes, totals {hits, c1, c2}, note,

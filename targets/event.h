@@ -42,7 +42,7 @@ enum event_flag {
     EVENT_AMOUNT_BOUND = 1 << 7,  /* amount is an upper bound, not exact */
     EVENT_UNTRACED_RTE = 1 << 8,  /* interrupt or exception whose RTE will give no event */
     EVENT_SP_EXACT = 1 << 9,      /* sp + amount is, to the byte, the stack pointer the program goes on with: behind a delay slot, an RTE */
-    EVENT_BLIND = 1 << 10         /* a call or jump into code whose end may give no event: it was not found, or some of it is not traced */
+    EVENT_BLIND = 1 << 10         /* a call, jump or return into code whose end may give no event: it was not found, or some of it is not traced */
 };
 
 enum event_cause {

@@ -1021,7 +1021,7 @@ class Cxx(TerminalFolder):
                 above = paths.get(n["parent"], ((), 0, 0))[0]
                 paths[n["id"]] = (above + (document["functions"][n["function"]]["low"],), n["hits"], n["c1"])
             trees.append({path: (h, c) for path, h, c in paths.values()})
-            self.assertEqual(document["coverage"]["blind_calls"], 0)
+            self.assertEqual(document["coverage"]["blind_events"], 0)
         self.assertEqual(trees[0], trees[1])
         self.assertIs(document["coverage"]["names"], False)
         r = run(["--elf", self.path("stripped.elf")] + [p for p in points if p != "--json"], cwd=self.dir)

@@ -89,6 +89,7 @@ void sh4_trace_find_blind(struct sh4_trace *tr)
     for (size_t i = 0; i < tr->plan.nids; i++) {
         struct sh4_trace_id *id = &tr->plan.id[i];
         id->blind = id->addr && id->has_target && id->kind != SH4_SITE_RTS && sh4_sites_blind(&tr->sites, id->target);
+        id->blind_behind = id->addr && sh4_sites_blind(&tr->sites, id->addr);
     }
     tr->dec.blind = is_blind;
     tr->dec.blind_ctx = &tr->sites;

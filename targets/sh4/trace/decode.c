@@ -178,11 +178,13 @@ void sh4_trace_decode_forget(struct sh4_trace_decoder *d, bool zeroed)
 }
 
 /* A return address in the alias its call has in the plan, so that the two are seen to belong together. */
-static uint32_t as_planned(const struct sh4_trace_decoder *d, uint32_t ret)
+static void returns_to(const struct sh4_trace_decoder *d, uint32_t ret, struct event *e)
 {
-    uint32_t id = ((ret - 4 - d->plan->text) & PHYS) / 2 + 1;
-    bool call = !(ret & 1) && id < d->plan->nids && d->plan->id[id].addr && is_call(&d->plan->id[id]);
-    return call ? d->plan->id[id].addr + 4 : ret;
+    uint32_t n = ((ret - 4 - d->plan->text) & PHYS) / 2 + 1;
+    const struct sh4_trace_id *id = !(ret & 1) && n < d->plan->nids ? &d->plan->id[n] : NULL;
+    bool call = id && id->addr && is_call(id), blind = call ? id->blind_behind : d->blind && d->blind(d->blind_ctx, ret);
+    e->target = call ? id->addr + 4 : ret;
+    e->flags |= EVENT_HAS_TARGET | (blind ? EVENT_BLIND : 0);
 }
 
 static void return_event(struct sh4_trace_decoder *d, const struct record *r, struct event *e)
@@ -192,10 +194,8 @@ static void return_event(struct sh4_trace_decoder *d, const struct record *r, st
     if (r->kind == SH4_TRACE_K_RETURN)
         *word = r->x1;
     e->kind = EVENT_RETURN;
-    if (*word == SH4_TRACE_RETURN_UNKNOWN)
-        return;
-    e->target = as_planned(d, *word);
-    e->flags |= EVENT_HAS_TARGET;
+    if (*word != SH4_TRACE_RETURN_UNKNOWN)
+        returns_to(d, *word, e);
 }
 
 static void tell_slot(const struct sh4_trace_id *id, struct event *e)

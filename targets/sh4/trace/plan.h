@@ -42,6 +42,7 @@ struct sh4_trace_id {
     uint8_t kind;      /* enum sh4_site_kind; SH4_SITE_NKINDS: a point that is no event */
     bool has_target;   /* static target */
     bool blind;        /* ... whose end may give no event; the caller of sh4_trace_plan() fills it in */
+    bool blind_behind; /* the same of the function it is in: of a call, where its return goes on */
     bool slot_known;
     int8_t extra_insns, extra_cycles; /* see struct sh4_stub */
 };

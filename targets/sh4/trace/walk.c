@@ -360,6 +360,7 @@ enum { TRIAL_MOST = 256 };
 struct trial {
     uint32_t at[TRIAL_MOST]; /* where its runs begin; those before `next` have been followed */
     size_t n, next;
+    bool returns, calls; /* somewhere: by an RTS, what is or begins as a function */
 };
 
 /* False if there are too many. */
@@ -371,28 +372,6 @@ static bool try_at(struct trial *t, uint32_t addr)
     if (t->n == TRIAL_MOST)
         return false;
     t->at[t->n++] = addr;
-    return true;
-}
-
-/* Every way from there has to be made of instructions and to end as code does: by a branch, never by running into something else. */
-static bool holds(struct sh4_walk *w, struct run *r, struct trial *t, bool *returns)
-{
-    for (; t->next < t->n; t->next++) {
-        struct walk_at at;
-        if (!walk_find(w, t->at[t->next], &at))
-            return false;
-        if (at.span->flags[at.index] & SH4_CODE_INSN)
-            continue;
-        clear(r);
-        if (at.span->flags[at.index] || !follow(w, r, t->at[t->next], SH4_NO_FUNCTION) || r->runs_into)
-            return false;
-        *returns |= r->returns;
-        bool room = !r->after || try_at(t, r->after);
-        for (size_t i = 0; i < r->nbranches && room; i++)
-            room = try_at(t, r->branch[i]);
-        if (!room)
-            return false;
-    }
     return true;
 }
 
@@ -412,18 +391,52 @@ static bool begins_as_functions_do(const struct sh4_walk *w, uint32_t addr)
     return false;
 }
 
+static bool calls_code(const struct sh4_walk *w, const struct run *r)
+{
+    struct walk_at at;
+    for (size_t i = 0; i < r->ncalls; i++)
+        if (walk_find(w, r->call[i], &at) && (at.span->flags[at.index] & SH4_CODE_START || begins_as_functions_do(w, r->call[i])))
+            return true;
+    return false;
+}
+
+/* Every way from there has to be made of instructions and to end as code does: by a branch, never by running into something else. */
+static bool holds(struct sh4_walk *w, struct run *r, struct trial *t)
+{
+    for (; t->next < t->n; t->next++) {
+        struct walk_at at;
+        if (!walk_find(w, t->at[t->next], &at))
+            return false;
+        if (at.span->flags[at.index] & SH4_CODE_INSN)
+            continue;
+        clear(r);
+        if (at.span->flags[at.index] || !follow(w, r, t->at[t->next], SH4_NO_FUNCTION) || r->runs_into)
+            return false;
+        t->returns |= r->returns;
+        t->calls |= calls_code(w, r);
+        bool room = !r->after || try_at(t, r->after);
+        for (size_t i = 0; i < r->nbranches && room; i++)
+            room = try_at(t, r->branch[i]);
+        if (!room)
+            return false;
+    }
+    return true;
+}
+
 bool walk_plausible(struct sh4_walk *w, uint32_t addr, bool prologue)
 {
     struct trial t = { .at = { addr }, .n = 1 };
     struct walk_at at;
-    bool returns = false;
     if (!walk_find(w, addr, &at) || at.span->flags[at.index])
         return false;
     if (!w->trial)
         w->trial = malloc(sizeof *w->trial);
     w->nomem |= !w->trial;
     t.at[0] = walk_address(&at);
-    return (!prologue || begins_as_functions_do(w, t.at[0])) && w->trial && holds(w, w->trial, &t, &returns) && returns;
+    bool begins = begins_as_functions_do(w, t.at[0]);
+    if ((prologue && !begins) || !w->trial || !holds(w, w->trial, &t))
+        return false;
+    return t.returns || (begins && t.calls); /* a task's loop never does */
 }
 
 void walk_run(struct sh4_walk *w)

@@ -67,7 +67,8 @@ uint32_t walk_function(struct sh4_walk *w, uint32_t addr);
 /* Reads image bytes of code sections, for abs_step. ctx is the struct sh4_walk. */
 bool walk_read(const void *ctx, uint32_t addr, unsigned bytes, uint32_t *value);
 /* Whether what a pointer in data leads to is a function nobody has reached yet: every way from there is made of instructions and ends as code
- * does, one of them by a return; with `prologue` it has to begin by saving something on the stack, too. Nothing is marked. */
+ * does, one of them by a return; or it saves something on the stack first and calls what is, or begins as, a function. With `prologue` it has to save something
+ * in any case. Nothing is marked. */
 bool walk_plausible(struct sh4_walk *w, uint32_t addr, bool prologue);
 /* Follows everything queued until nothing is left. */
 void walk_run(struct sh4_walk *w);
