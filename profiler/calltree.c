@@ -447,8 +447,8 @@ static void feed_one(struct calltree *t, const struct event *e)
     if (__builtin_expect(t->floating, 0) && feed_floating(t, e))
         return;
     charge(t, e);
-    if (__builtin_expect(e->context != t->cur->context, 0) && positioned(e))
-        stack_context(t, e);
+    if (__builtin_expect(e->context != t->cur->context, 0) && positioned(e) && stack_context(t, e))
+        return;
     if (__builtin_expect(e->flags & EVENT_DOUBTFUL, 0))
         dispatch_doubtful(t, e);
     else

@@ -122,8 +122,8 @@ void stacks_fini(struct calltree *t);
 void stacks_clear(struct calltree *t);
 /* Empties the current stack and puts the function around pc on it as a root; hit: it was entered now. */
 void stack_open_root(struct calltree *t, uint64_t pc, const struct event *e, bool hit);
-/* What an event says of the stack, by its kind. stack_context: the program runs in another context (task, ASID). */
-void stack_context(struct calltree *t, const struct event *e);
+/* What an event says of the stack, by its kind. stack_context: the program runs in another context (task, ASID); true if that is all the event says. */
+bool stack_context(struct calltree *t, const struct event *e);
 void stack_sync(struct calltree *t, const struct event *e); /* slow half of checking e->pc */
 void stack_relocate(struct calltree *t, const struct event *e); /* first place after a gap */
 void stack_place(struct calltree *t, const struct event *e); /* first place after floating */

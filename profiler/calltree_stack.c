@@ -140,27 +140,42 @@ void stack_close_to(struct calltree *t, uint32_t depth)
 
 /* ---- contexts the target names itself ---- */
 
-static void choose_context(struct calltree *t, uint32_t context)
+/* The function that runs has loaded its stack pointer: what begins a program does, before it is a task with a stack of its own. */
+static bool moves_its_stack(const struct calltree *t, const struct event *e, bool starts)
+{
+    return !starts && t->cur->context == 0 && t->node != CALLTREE_NONE && e->flags & EVENT_HAS_PC && node_contains(&t->nodes[t->node], e->pc);
+}
+
+static void choose_context(struct calltree *t, const struct event *e, bool starts)
 {
     for (uint32_t i = 0; i < t->nstacks; i++)
-        if (t->stacks[i].depth && t->stacks[i].context == context) {
+        if (t->stacks[i].depth && t->stacks[i].context == e->context) {
             stack_switch_to(t, &t->stacks[i]);
             return;
         }
-    if (t->cur->depth == 0)
-        t->cur->context = context;
+    if (t->cur->depth == 0 || moves_its_stack(t, e, starts))
+        t->cur->context = e->context;
     else
-        stack_new(t, context);
+        stack_new(t, e->context);
 }
 
-/* A context not seen before begins where its first event is. */
-void stack_context(struct calltree *t, const struct event *e)
+/* A context not seen before begins where its first event is; if that is what started the task, where it leads. */
+bool stack_context(struct calltree *t, const struct event *e)
 {
-    choose_context(t, e->context);
-    if (t->cur->depth)
+    bool starts = (e->kind == EVENT_RETURN || e->kind == EVENT_RTE) && e->flags & EVENT_HAS_TARGET;
+    choose_context(t, e, starts);
+    if (t->cur->depth) {
         stack_settle(t);
-    else if (t->node != CALLTREE_NONE && !t->gap)
-        stack_open_root(t, e->flags & EVENT_HAS_PC ? e->pc : 0, e, false);
+        return false;
+    }
+    if (t->node == CALLTREE_NONE || t->gap)
+        return false;
+    stack_open_root(t, starts ? e->target : e->flags & EVENT_HAS_PC ? e->pc : 0, e, false);
+    struct calltree_node *n = &t->nodes[t->node];
+    n->hits += !starts || n->low == e->target; /* else it was left in there before anyone looked */
+    if (!starts) /* how it began was not seen: as stack_place() */
+        node_doubt(n);
+    return starts;
 }
 
 /* ---- calls ---- */

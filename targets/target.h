@@ -109,7 +109,7 @@ enum trace_policy { TRACE_LOSSLESS, TRACE_LIVE };
 enum irq_filter { IRQ_FILTER_OFF, IRQ_FILTER_AUTO, IRQ_FILTER_CALLS, IRQ_FILTER_SHINOBI };
 /* Where trace lines come from, for targets with more than one way (S12Z). */
 enum trace_capture { TRACE_CAPTURE_AUTO, TRACE_CAPTURE_PINS, TRACE_CAPTURE_READOUT };
-enum { TRACE_MAX_STOPS = 64, TRACE_MAX_NO_PATCH = 64 };
+enum { TRACE_MAX_STOPS = 64, TRACE_MAX_RANGES = 64 };
 struct trace_range {
     uint64_t low, high; /* [low, high) */
 };
@@ -120,8 +120,10 @@ struct trace_config {
     uint64_t start;
     uint64_t stops[TRACE_MAX_STOPS];
     size_t nstops;
-    struct trace_range no_patch[TRACE_MAX_NO_PATCH]; /* SH-4: code that is left as it is; its calls are not traced */
+    struct trace_range no_patch[TRACE_MAX_RANGES]; /* SH-4: code that is left as it is; its calls are not traced */
     size_t nno_patch;
+    struct trace_range stack[TRACE_MAX_RANGES]; /* SH-4: of the program's tasks; event.context says which an event was on, from 1 */
+    size_t nstacks;
     uint16_t counter[2]; /* event codes; 0 = leave that counter alone */
     bool counter_ratio;  /* CLKF: count in bus ratio units */
     enum trace_policy policy;

@@ -31,7 +31,7 @@ static const char *trace_setting(const struct run *r)
     static const struct { enum setting id; const char *name; } rows[] = {
         { SET_START, "--start" }, { SET_STOP, "--stop" }, { SET_PASSES, "--passes" }, { SET_C1, "--c1" }, { SET_C2, "--c2" },
         { SET_RATIO, "--ratio" }, { SET_TREE, "--tree" }, { SET_IRQ_FILTER, "--irq-filter" }, { SET_POLICY, "--policy" }, { SET_CAPTURE, "--capture" }, { SET_PDO, "--pdo" },
-        { SET_TRACE_LINES, "--trace-lines" }, { SET_NO_PATCH, "--no-patch" },
+        { SET_TRACE_LINES, "--trace-lines" }, { SET_NO_PATCH, "--no-patch" }, { SET_STACK, "--stack" },
     };
     for (size_t i = 0; i < ARRAY_LEN(rows); i++)
         if (r->set.origin[rows[i].id] == ORIGIN_FLAG)
@@ -105,12 +105,24 @@ static int resolve_point(struct run *r, const char *option, const char *text, ui
     return err_prefix(err, symbols_parse(r->symbols, text, addr, err), option);
 }
 
-/* "LOW:HIGH", both as points are written; else a point, for the function around it. */
-static int resolve_range(struct run *r, const char *text, struct trace_range *out, struct err *err)
+/* "LOW:HIGH", both as points are written. */
+static int resolve_range(struct run *r, const char *option, const char *text, struct trace_range *out, struct err *err)
+{
+    char low[128];
+    for (const char *colon = strchr(text, ':'); colon; colon = strchr(colon + 1, ':')) {
+        snprintf(low, sizeof low, "%.*s", (int)(colon - text), text);
+        if (symbols_parse(r->symbols, low, &out->low, NULL) < 0 || symbols_parse(r->symbols, colon + 1, &out->high, NULL) < 0)
+            continue;
+        return out->low < out->high ? 0 : err_set(err, ERR_USAGE, "the lower address first", "%s: %s is an empty range", option, text);
+    }
+    return err_set(err, ERR_USAGE, "write LOW:HIGH, addresses or symbols: 0x8C012000:0x8C012400", "%s: %s is no range of this program", option, text);
+}
+
+/* The same; else a point, for the function around it. */
+static int resolve_code(struct run *r, const char *text, struct trace_range *out, struct err *err)
 {
     uint64_t at;
     struct err own = { .code = ERR_OK };
-    char low[128];
     int ret = symbols_parse(r->symbols, text, &at, &own);
     long f = ret < 0 ? -1 : symbols_find(r->symbols, at);
     if (f >= 0) {
@@ -120,13 +132,9 @@ static int resolve_range(struct run *r, const char *text, struct trace_range *ou
     }
     if (ret == 0)
         return err_set(err, ERR_USAGE, "name a function, or LOW:HIGH", "no-patch: %s is in no function", text);
-    for (const char *colon = strchr(text, ':'); colon; colon = strchr(colon + 1, ':')) {
-        snprintf(low, sizeof low, "%.*s", (int)(colon - text), text);
-        if (symbols_parse(r->symbols, low, &out->low, NULL) < 0 || symbols_parse(r->symbols, colon + 1, &out->high, NULL) < 0)
-            continue;
-        return out->low < out->high ? 0 : err_set(err, ERR_USAGE, "the lower address first", "no-patch: %s is an empty range", text);
-    }
-    return err_set(err, own.code, strchr(text, ':') ? "for example 0x8C012000:0x8C012400, or a function's name" : own.hint, "no-patch: %s", own.what);
+    if (!strchr(text, ':'))
+        return err_set(err, own.code, own.hint, "no-patch: %s", own.what);
+    return resolve_range(r, "no-patch", text, out, err);
 }
 
 /* Addresses and events from text. */
@@ -157,9 +165,12 @@ static int resolve(struct run *r, struct trace_config *t, struct err *err)
         ret = resolve_point(r, "irq-filter shinobi", t->shinobi_routine, &routine, err);
     for (size_t i = 0; ret >= 0 && i < r->set.nstops; i++)
         ret = resolve_point(r, "stop", r->set.stop[i], &t->stops[i], err);
-    t->nno_patch = r->set.nno_patch;
-    for (size_t i = 0; ret >= 0 && i < r->set.nno_patch; i++)
-        ret = resolve_range(r, r->set.no_patch[i], &t->no_patch[i], err);
+    t->nno_patch = r->set.no_patch.n;
+    for (size_t i = 0; ret >= 0 && i < t->nno_patch; i++)
+        ret = resolve_code(r, r->set.no_patch.text[i], &t->no_patch[i], err);
+    t->nstacks = r->set.stack.n;
+    for (size_t i = 0; ret >= 0 && i < t->nstacks; i++)
+        ret = resolve_range(r, "stack", r->set.stack.text[i], &t->stack[i], err);
     return ret < 0 ? ret : 0;
 }
 
@@ -229,6 +240,8 @@ static int has_trace(const struct run *r, struct err *err)
                        "%s: no function trace on this part over %s", r->part->name, r->probe->name);
     if ((r->set.trace_lines || r->set.capture) && !ops->trace->line_text)
         return err_set(err, ERR_UNSUPPORTED, "leave --trace-lines and --capture out", "%s: its trace has no lines", r->part->name);
+    if ((r->set.no_patch.n || r->set.stack.n) && ops->trace->line_text)
+        return err_set(err, ERR_UNSUPPORTED, "leave --no-patch and --stack out", "%s: its trace patches nothing and tells no stack pointers", r->part->name);
     return 0;
 }
 

@@ -40,6 +40,7 @@ const struct opt settings_opts[] = {
     { "trace-lines", 0, NULL, "print the raw trace lines as they come (S12Z)", SET_TRACE_LINES },
     { "agent-ram", 0, "A:SIZE", "target RAM the trace agent may use", SET_AGENT_RAM },
     { "no-patch", 0, "RANGE", "SH-4: leave code as it is, untraced: LOW:HIGH (addresses or symbols), or a function; may be given many times", SET_NO_PATCH },
+    { "stack", 0, "LOW:HIGH", "SH-4: a task's stack (addresses or symbols), where what runs does not tell tasks apart; may be given many times", SET_STACK },
     { "output", 'o', "F.prf", "write the profile in CodeScape's format", SET_OUTPUT },
     { "record", 'r', "F", "write the raw events; `probeprof report F` gives the same result again", SET_RECORD },
     { "gdb", 'g', "ADDR", "where GDB may connect: PORT, HOST:PORT, a /path, or off; default 3333", SET_GDB },
@@ -175,14 +176,15 @@ static int add_stop(struct settings *s, enum origin origin, const char *text, st
     return ret;
 }
 
-static int add_no_patch(struct settings *s, enum origin origin, const char *text, struct err *err)
+/* afresh: those that were there are of something that has less to say. */
+static int add_range(struct settings_ranges *r, bool afresh, const char *name, const char *text, struct err *err)
 {
-    if (s->origin[SET_NO_PATCH] < origin)
-        s->nno_patch = 0;
-    if (s->nno_patch == TRACE_MAX_NO_PATCH)
-        return err_set(err, ERR_USAGE, "name larger ranges", "no-patch: more than %d ranges", TRACE_MAX_NO_PATCH);
-    int ret = copy(s->no_patch[s->nno_patch], sizeof s->no_patch[0], "no-patch", text, err);
-    s->nno_patch += ret == 0;
+    if (afresh)
+        r->n = 0;
+    if (r->n == TRACE_MAX_RANGES)
+        return err_set(err, ERR_USAGE, "name larger ranges", "%s: more than %d ranges", name, TRACE_MAX_RANGES);
+    int ret = copy(r->text[r->n], sizeof r->text[0], name, text, err);
+    r->n += ret == 0;
     return ret;
 }
 
@@ -232,7 +234,8 @@ static int apply(struct settings *s, enum setting id, enum origin origin, const 
     case SET_PDO: return copy(s->pdo, sizeof s->pdo, "pdo", v, err);
     case SET_TRACE_LINES: return set_bool(&s->trace_lines, "trace-lines", v, err);
     case SET_AGENT_RAM: return set_agent_ram(s, v, err);
-    case SET_NO_PATCH: return add_no_patch(s, origin, v, err);
+    case SET_NO_PATCH: return add_range(&s->no_patch, s->origin[SET_NO_PATCH] < origin, "no-patch", v, err);
+    case SET_STACK: return add_range(&s->stack, s->origin[SET_STACK] < origin, "stack", v, err);
     case SET_OUTPUT: return copy(s->output, sizeof s->output, "output", v, err);
     case SET_RECORD: return copy(s->record, sizeof s->record, "record", v, err);
     case SET_GDB: return copy(s->gdb, sizeof s->gdb, "gdb", v, err);

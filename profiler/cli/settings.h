@@ -16,7 +16,7 @@
 enum origin { ORIGIN_NONE, ORIGIN_CONF, ORIGIN_ENV, ORIGIN_FLAG };
 enum setting {
     SET_PROBE, SET_TARGET, SET_SPEED, SET_CHAIN, SET_VOLTAGE, SET_RESET, SET_BDC_FAST, SET_PRIVATE, SET_NO_PRIVATE, SET_ELF, SET_LOAD, SET_NO_LOAD, SET_ALLOW_SECURITY, SET_START, SET_STOP, SET_C1, SET_C2,
-    SET_RATIO, SET_PASSES, SET_FOR, SET_SAMPLE, SET_RATE, SET_IRQ_FILTER, SET_POLICY, SET_CAPTURE, SET_PDO, SET_TRACE_LINES, SET_AGENT_RAM, SET_NO_PATCH, SET_OUTPUT, SET_RECORD,
+    SET_RATIO, SET_PASSES, SET_FOR, SET_SAMPLE, SET_RATE, SET_IRQ_FILTER, SET_POLICY, SET_CAPTURE, SET_PDO, SET_TRACE_LINES, SET_AGENT_RAM, SET_NO_PATCH, SET_STACK, SET_OUTPUT, SET_RECORD,
     SET_GDB, SET_NO_PROFILE, SET_JSON, SET_TREE, SET_HITS, SET_ALL, SET_SORT, SET_LOG, SET_CONF,
     SET_HELP, SET_HALT, SET_COUNT
 };
@@ -54,8 +54,10 @@ struct settings {
     bool trace_lines;
     uint64_t ram_base;
     uint32_t ram_bytes;
-    char no_patch[TRACE_MAX_NO_PATCH][128]; /* LOW:HIGH, or where a function is */
-    size_t nno_patch;
+    struct settings_ranges {
+        char text[TRACE_MAX_RANGES][128];
+        size_t n;
+    } no_patch, stack; /* each LOW:HIGH; of no_patch also where a function is */
     char output[SETTINGS_TEXT];
     char record[SETTINGS_TEXT];
     char gdb[256]; /* "off", or what the GDB server binds; "" = its default */

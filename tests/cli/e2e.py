@@ -168,6 +168,9 @@ class Usage(Folder):
             (["--agent-ram", "0x8CF00000"], "agent-ram: ", "0x8CF00000:64k"),
             (["--agent-ram", "0x8FFFFFFF00000000:64k"], "agent-ram: ", "0x8CF00000:64k"),
             (["--agent-ram", "0xFFFFFFFF:64k"], "agent-ram: ", "0x8CF00000:64k"),
+            (["--elf", elf, "--stack", "0x8C020000"], "stack: 0x8C020000 is no range", "LOW:HIGH"),
+            (["--elf", elf, "--stack", "0x8C020400:0x8C020000"], "is an empty range", "the lower address first"),
+            (["--elf", os.path.join(os.path.dirname(IRQDEMO), "motor", "motor.elf"), "--target", "s12zvml128", "--probe", "sim:s12zvml128", "--stack", "0x1000:0x1100"], "tells no stack pointers", "--stack out"),
             (["--conf", ""], "conf: empty", "value"),
             (["--json=yes"], "--json takes no value", "JSON"),
         ]

@@ -200,7 +200,7 @@ static void settings__values__are_read_with_their_units(void **state)
     struct settings s;
     write_conf("");
     assert_int_equal(read_settings(&s, "--for 1.5s --speed 2.5M --hits >=10% --agent-ram 0x8cf00000:64k "
-                                       "--irq-filter shinobi:sbExit --log usb,rsp --policy live -n 0x10 --no-patch Sum --no-patch 0x8c010000:0x8c010400", NULL, NULL), 0);
+                                       "--irq-filter shinobi:sbExit --log usb,rsp --policy live -n 0x10 --no-patch Sum --no-patch 0x8c010000:0x8c010400 --stack 0x8c020000:0x8c020200", NULL, NULL), 0);
     assert_int_equal(s.for_ns, 1500000000);
     assert_int_equal(s.speed_hz, 2500000);
     assert_true(s.hits.percent && s.hits.value == 10);
@@ -211,8 +211,10 @@ static void settings__values__are_read_with_their_units(void **state)
     assert_int_equal(s.log, 1 << LOG_USB | 1 << LOG_RSP);
     assert_int_equal(s.policy, TRACE_LIVE);
     assert_int_equal(s.passes, 16);
-    assert_int_equal(s.nno_patch, 2);
-    assert_string_equal(s.no_patch[1], "0x8c010000:0x8c010400");
+    assert_int_equal(s.no_patch.n, 2);
+    assert_string_equal(s.no_patch.text[1], "0x8c010000:0x8c010400");
+    assert_int_equal(s.stack.n, 1);
+    assert_string_equal(s.stack.text[0], "0x8c020000:0x8c020200");
 }
 
 static void settings__every_option__has_help_and_a_name_of_its_own(void **state)

@@ -97,12 +97,26 @@ static const struct calltree_node *node_at(const struct board *b, const struct c
     return NULL;
 }
 
-static void run(struct board *b, struct asm_prog *prog, const char *src, enum irq_filter filter)
+static void run_with(struct board *b, struct asm_prog *prog, const char *src, const struct trace_config *cfg)
 {
     board_open(b, prog, "", src);
-    board_arm(b, &(struct trace_config){ .counter = { 0x23, 0x13 }, .irq_filter = filter });
+    board_arm(b, cfg);
     board_run(b, "m_end", 8000000000);
     board_disarm(b);
+}
+
+static void run(struct board *b, struct asm_prog *prog, const char *src, enum irq_filter filter)
+{
+    run_with(b, prog, src, &(struct trace_config){ .counter = { 0x23, 0x13 }, .irq_filter = filter });
+}
+
+/* n stacks of `bytes` below top, named in any order. */
+static struct trace_config naming(unsigned top, unsigned bytes, size_t n)
+{
+    struct trace_config cfg = { .counter = { 0x23, 0x13 }, .nstacks = n };
+    for (size_t i = 0; i < n; i++)
+        cfg.stack[i] = (struct trace_range){ 0x80000000 | (top - (i + 1) * bytes), 0x80000000 | (top - i * bytes) };
+    return cfg;
 }
 
 /* ---- cooperative tasks ---- */
@@ -177,6 +191,31 @@ static void tasks__switched_by_an_untraced_return__tree_is_exact(void **state)
     }
 }
 
+/* ---- stacks that have been named ---- */
+
+static void tasks__stacks_named__tree_is_exact_however_small(void **state)
+{
+    static const struct want tree[] = { TASK("main", 4), TASK("ta", 4), TASK("tb", 4), TASK("tc", 4) };
+    static const unsigned sizes[] = { 48, 64, 4096 };
+    static struct board b;
+    static struct asm_prog prog;
+    char src[sizeof cooperative + 200];
+    (void)state;
+    for (size_t i = 0; i < 2 * ARRAY_LEN(sizes); i++) {
+        unsigned top = 0x0C0C0000, s = sizes[i / 2];
+        struct trace_config cfg = naming(top, s, 4);
+        bool untraced = i % 2; /* the switch's return gives no event */
+        snprintf(src, sizeof src, cooperative, top, top - 2 * s, top - s, top - 3 * s, untraced ? "tst r15,r15\n bt y_slot\n" : "",
+                 untraced ? "y_slot: nop\n rts\n nop" : "nop");
+        run_with(&b, &prog, src, &cfg);
+        struct calltree *t = tree_of(&b);
+        print_message("  stacks of %u: %u switches, %u inferred\n", s, (unsigned)calltree_stats(t)->switches, (unsigned)calltree_stats(t)->inferred);
+        assert_int_equal(differences(&b, t, tree, ARRAY_LEN(tree)), 0);
+        calltree_free(t);
+        board_close(&b);
+    }
+}
+
 /* ---- preemptive tasks ---- */
 
 /* main and two tasks that a timer's handler switches: it saves what they use on their stacks and leaves by RTE. */
@@ -211,21 +250,21 @@ static const char preemptive[] =
     "mov.l @r15+,r9\n mov.l @r15+,r8\n rte\n nop\n"
     ".align 2\n h_tcr: .long 0xFFD80010\n h_cur: .long h_tcb\n h_tcb: .long b_0\n";
 
-static void preempted(enum irq_filter filter)
+static void preempted(bool named, const unsigned *sizes, size_t nsizes)
 {
     static const struct want tree[] = {
         { "main", 1 }, { "main>prep", 2 }, { "main>pause", ANY }, { "!hand", ANY }, { "ta", ANY }, { "tb", ANY }, { "ta>wa", 400 }, { "ta>wa>spin", 400 },
         { "tb>wb", 300 }, { "tb>wb>spin", 300 },
     };
-    static const unsigned sizes[] = { 512, 1024, 2048, 16384 };
     static struct board b;
     static struct asm_prog prog;
     char src[sizeof preemptive + 200];
-    for (size_t i = 0; i < ARRAY_LEN(sizes); i++)
+    for (size_t i = 0; i < nsizes; i++)
         for (int up = 0; up < 2; up++) {
             unsigned top = 0x0C0C0000, s = sizes[i];
             snprintf(src, sizeof src, preemptive, top - s, up ? top : top - 2 * s, up ? top - 2 * s : top);
-            run(&b, &prog, src, filter);
+            struct trace_config cfg = naming(top, s, named ? 3 : 0);
+            run_with(&b, &prog, src, &cfg);
             struct calltree *t = tree_of(&b);
             print_message("  stacks of %u: %u switches, %u inferred\n", s, (unsigned)calltree_stats(t)->switches, (unsigned)calltree_stats(t)->inferred);
             assert_int_equal(differences(&b, t, tree, ARRAY_LEN(tree)), 0);
@@ -240,8 +279,16 @@ static void preempted(enum irq_filter filter)
 
 static void tasks__preempted_in_a_timer_handler__each_has_its_own_work(void **state)
 {
+    static const unsigned sizes[] = { 512, 1024, 2048, 16384 };
     (void)state;
-    preempted(IRQ_FILTER_OFF);
+    preempted(false, sizes, ARRAY_LEN(sizes));
+}
+
+static void tasks__preempted_on_named_stacks__each_has_its_own_work_however_small_they_are(void **state)
+{
+    static const unsigned sizes[] = { 64, 128, 1024 };
+    (void)state;
+    preempted(true, sizes, ARRAY_LEN(sizes));
 }
 
 /* Tasks begin inside a handler that is filtered: until they are interrupted themselves they are not seen, and that is said. */
@@ -359,6 +406,8 @@ int main(void)
         cmocka_unit_test(tasks__cooperative_on_stacks_of_any_size__tree_is_exact),
         cmocka_unit_test(tasks__switched_by_an_untraced_return__tree_is_exact),
         cmocka_unit_test(tasks__preempted_in_a_timer_handler__each_has_its_own_work),
+        cmocka_unit_test(tasks__preempted_on_named_stacks__each_has_its_own_work_however_small_they_are),
+        cmocka_unit_test(tasks__stacks_named__tree_is_exact_however_small),
         cmocka_unit_test(tasks__preempted_in_a_filtered_handler__are_followed_and_noted),
         cmocka_unit_test(interrupts__nested_at_every_moment__calls_stay_where_they_belong),
         cmocka_unit_test(calls__learning_pc_and_untraced_returns__no_hit_is_made_up),

@@ -9,6 +9,7 @@
 #include "targets/event.h"
 #include "targets/sh4/agent/trace_blob.h"
 #include "targets/sh4/trace/plan.h"
+#include "targets/target.h"
 
 enum { SH4_TRACE_CLOSE = 5, SH4_TRACE_RETURN_UNKNOWN = 1, SH4_TRACE_INSIDE = 64 };
 
@@ -43,6 +44,9 @@ struct sh4_trace_decoder {
     unsigned ninside;
     uint32_t at;           /* where the last event left the program going, 0 not known */
     uint32_t sp_base;      /* of short records */
+    const struct trace_range *stack; /* of tasks, by address; NULL: none */
+    size_t nstacks;
+    uint32_t context;      /* of the last event: of its stack's range, from 1; beside all ranges that stays */
     uint32_t *target;      /* last target by number, plan->nids entries; caller allocates, zeroed. Bit 0: blind */
     bool (*blind)(const void *ctx, uint32_t target); /* may code there end without an event? Asked once a new target; NULL: no */
     const void *blind_ctx;

@@ -56,7 +56,7 @@ void sh4_trace_push(struct sh4_trace *tr, const struct event *e)
 static void note_event(struct sh4_trace *tr, enum event_kind kind, uint32_t pc, enum event_cause cause, uint64_t amount)
 {
     struct event e = { .kind = (uint8_t)kind, .host_ns = now(tr->t), .cause = (uint8_t)cause, .amount = amount,
-                       .c1 = (tr->dec.c16[0] + 8) / 16, .c2 = (tr->dec.c16[1] + 8) / 16,
+                       .c1 = (tr->dec.c16[0] + 8) / 16, .c2 = (tr->dec.c16[1] + 8) / 16, .context = tr->dec.context,
                        .flags = (tr->cfg.counter[0] ? EVENT_HAS_C1 : 0) | (tr->cfg.counter[1] ? EVENT_HAS_C2 : 0) };
     if (pc) {
         e.pc = pc;
@@ -926,7 +926,7 @@ static int init_state(struct sh4_trace *tr, struct err *err)
     tr->mark = calloc(tr->plan.npatches ? tr->plan.npatches : 1, sizeof *tr->mark);
     tr->queue = malloc(TRACE_QUEUE_MOST * sizeof *tr->queue);
     tr->words = malloc(SH4_TRACE_MOST_WORDS * sizeof *tr->words);
-    tr->dec = (struct sh4_trace_decoder){ .plan = &tr->plan, .code = { tr->cfg.counter[0], tr->cfg.counter[1] },
+    tr->dec = (struct sh4_trace_decoder){ .plan = &tr->plan, .stack = tr->cfg.stack, .nstacks = tr->cfg.nstacks, .code = { tr->cfg.counter[0], tr->cfg.counter[1] },
                                           .has_vbr = true, .vbr = tr->t->prog_vbr };
     tr->dec.target = calloc(tr->plan.nids, sizeof *tr->dec.target);
     if (!tr->mark || !tr->queue || !tr->words || !tr->dec.target)
