@@ -170,13 +170,16 @@ class Usage(Folder):
             (["--agent-ram", "0xFFFFFFFF:64k"], "agent-ram: ", "0x8CF00000:64k"),
             (["--elf", elf, "--stack", "0x8C020000"], "stack: 0x8C020000 is no range", "LOW:HIGH"),
             (["--elf", elf, "--stack", "0x8C020400:0x8C020000"], "is an empty range", "the lower address first"),
-            (["--elf", os.path.join(os.path.dirname(IRQDEMO), "motor", "motor.elf"), "--target", "s12zvml128", "--probe", "sim:s12zvml128", "--stack", "0x1000:0x1100"], "tells no stack pointers", "--stack out"),
             (["--conf", ""], "conf: empty", "value"),
             (["--json=yes"], "--json takes no value", "JSON"),
         ]
         for args, what, hint in rows:
             with self.subTest(args=args):
                 self.assert_fails(run(args, cwd=self.dir), 2, what, hint)
+
+    def test_what_only_sh4_has_is_refused_for_s12z(self):
+        r = run(["--elf", os.path.join(EXAMPLES, "motor", "motor.elf"), "--probe", "sim:s12zvml128", "--stack", "0x1000:0x1100"], cwd=self.dir, probe=None)
+        self.assert_fails(r, 1, "tells no stack pointers", "--stack out")
 
     def test_unknown_symbol_offers_near_ones(self):
         r = run(["--start", "GetLastNod"], cwd=PROFEXAM)
