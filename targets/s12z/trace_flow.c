@@ -77,9 +77,21 @@ struct page {
     uint32_t node[PAGE]; /* number + 1 of the node that starts here, as the inner loop wants it; 0: none yet */
 };
 
+/* How far the run under way is known to have come since it entered its node. */
+struct proof {
+    uint32_t to;        /* before this instruction; UNKNOWN: nothing is known */
+    bool round;         /* END_LOOP: all of it, at least once */
+};
+
 struct pending {
     uint32_t node;      /* UNKNOWN: resume at pc */
     uint32_t pc;
+    struct proof proof;
+};
+
+/* The beginning of a node as a node of its own, where the rest was not seen to run. */
+struct prefix {
+    uint32_t node, to, number;
 };
 
 struct s12z_flow {
@@ -95,7 +107,10 @@ struct s12z_flow {
     struct segment *segments;
     struct inner *calls;
     size_t nnodes, cap_nodes, nsegments, cap_segments, ncalls, cap_calls;
+    struct prefix *prefixes;
+    size_t nprefixes, cap_prefixes;
     uint32_t at; /* node under way; UNKNOWN: not synchronised */
+    struct proof proof; /* of it */
     bool synced;
     bool session;         /* EVENT_START was given, EVENT_STOP not yet */
     bool seamless, held;  /* the target stands still between sessions; it does now */
@@ -289,15 +304,17 @@ static uint8_t leaves(const struct s12z_flow *f, const struct node_info *n)
     return (uint8_t)(to_another_function(f, n->end_pc, n->fall) | to_another_function(f, n->end_pc, n->target) << 1);
 }
 
-/* Follows the code from n->start; *weight: of everything up to and with the end. */
-static int walk_path(struct s12z_flow *f, struct node_info *n, uint64_t *weight)
+static const struct proof NOTHING = { UNKNOWN, false };
+
+/* Follows the code from n->start, no further than `stop` (UNKNOWN: as far as it goes); *weight: of everything up to and with the end. */
+static int walk_path(struct s12z_flow *f, struct node_info *n, uint32_t stop, uint64_t *weight)
 {
     uint32_t pc = n->start, low = pc;
     struct s12z_insn i;
     *weight = 0;
     n->watched = is_watched(f, pc);
     for (unsigned steps = 0; steps < MAX_PATH; steps++) {
-        if (steps && is_watched(f, pc)) {
+        if (steps && (is_watched(f, pc) || pc == stop)) {
             n->end = END_SPLIT;
             n->end_pc = n->fall = pc;
             return add_segment(f, n, low, pc);
@@ -338,7 +355,7 @@ static int walk_path(struct s12z_flow *f, struct node_info *n, uint64_t *weight)
     return add_segment(f, n, low, pc);
 }
 
-static int new_node(struct s12z_flow *f, uint32_t pc, uint32_t *number)
+static int new_node(struct s12z_flow *f, uint32_t pc, uint32_t stop, uint32_t *number)
 {
     size_t cap[2] = { f->cap_nodes, f->cap_nodes };
     if (room((void **)&f->ways, &cap[0], f->nnodes, sizeof *f->ways) < 0 || room((void **)&f->times, &cap[1], f->nnodes, sizeof *f->times) < 0
@@ -346,7 +363,7 @@ static int new_node(struct s12z_flow *f, uint32_t pc, uint32_t *number)
         return -ERR_NOMEM;
     struct node_info n = { .start = pc, .segment = (uint32_t)f->nsegments, .call = (uint32_t)f->ncalls };
     uint64_t weight;
-    if (walk_path(f, &n, &weight) < 0)
+    if (walk_path(f, &n, stop, &weight) < 0)
         return -ERR_NOMEM;
     n.weight = weight;
     f->info[f->nnodes] = n;
@@ -364,7 +381,7 @@ static int node_at(struct s12z_flow *f, uint32_t pc, uint32_t *out)
         return -ERR_NOMEM;
     uint32_t number = (*p)->node[pc % PAGE];
     if (!number) {
-        if (new_node(f, pc, &number) < 0)
+        if (new_node(f, pc, UNKNOWN, &number) < 0)
             return -ERR_NOMEM;
         const struct node_info *n = &f->info[number];
         number |= n->ncalls || n->watched || n->leaves || n->waits || n->end != END_BRANCH ? SLOW : 0;
@@ -460,6 +477,7 @@ static int refuse(struct s12z_flow *f, const char *why, struct err *err)
 static void complete(struct s12z_flow *f)
 {
     struct node_info *n = current(f);
+    f->proof = NOTHING;
     run_through(f, n, n->weight); /* may turn counting on or off */
     f->skipping ? n->skipped[0]++ : n->count[0]++;
 }
@@ -600,7 +618,7 @@ static void push_pending(struct s12z_flow *f, uint32_t node, uint32_t pc)
         memmove(f->pending, f->pending + 1, sizeof f->pending - sizeof f->pending[0]);
         f->npending--;
     }
-    f->pending[f->npending++] = (struct pending){ node, pc };
+    f->pending[f->npending++] = (struct pending){ node, pc, f->proof };
 }
 
 /* Whether the code goes on at dest inside of the node under way, or behind watched addresses that it passed since. Leaves the
@@ -623,11 +641,28 @@ static bool go_on_at(struct s12z_flow *f, uint32_t dest)
     return false;
 }
 
+static unsigned segment_of(const struct s12z_flow *f, const struct node_info *n, uint32_t pc)
+{
+    unsigned k = 0;
+    while (k < n->nsegments && (pc < f->segments[n->segment + k].low || pc >= f->segments[n->segment + k].high))
+        k++;
+    return k;
+}
+
+/* The node that p interrupted, or one behind it, has come to dest. Before where it was known to be: it has gone round meanwhile. */
+static void proved_to(struct s12z_flow *f, const struct pending *p, uint32_t dest)
+{
+    const struct node_info *n = current(f);
+    bool same = f->at == p->node && n->end == END_LOOP && p->proof.to != UNKNOWN;
+    unsigned now = segment_of(f, n, dest), then = same ? segment_of(f, n, p->proof.to) : 0;
+    f->proof = (struct proof){ dest, same && (p->proof.round || now < then || (now == then && dest < p->proof.to)) };
+}
+
 /* The RTI gave the interrupted address: the node goes on there, as if nothing had been. The event says where only if that is
  * elsewhere: a call inside of the node may not have been told yet. */
 static int resume(struct s12z_flow *f, uint32_t pc, uint32_t dest, struct err *err)
 {
-    struct pending p = { UNKNOWN, 0 };
+    struct pending p = { UNKNOWN, 0, NOTHING };
     bool soft = true;
     if (f->npending) {
         p = f->pending[--f->npending];
@@ -643,8 +678,10 @@ static int resume(struct s12z_flow *f, uint32_t pc, uint32_t dest, struct err *e
     const struct node_info *n = current(f);
     bool here = in_path(f, n, dest) || n->end == END_SPLIT || n->end == END_LOOP;
     emit(f, EVENT_RTE, pc, true, dest, !here, 0);
-    if (go_on_at(f, dest))
+    if (go_on_at(f, dest)) {
+        proved_to(f, &p, dest);
         return 0;
+    }
     unpaired(f, pc);
     current(f)->aborted++;
     f->totals.cut++;
@@ -684,6 +721,7 @@ static int interrupted(struct s12z_flow *f, unsigned byte, uint32_t handler, str
 {
     uint32_t start = current(f)->start;
     push_pending(f, f->at, start);
+    f->proof = NOTHING;
     f->totals.interrupts++;
     f->vectors_seen[byte / 64] |= 1ull << byte % 64;
     emit(f, EVENT_INTERRUPT, start, false, handler, true, (0xFEu - byte) / 2);
@@ -776,9 +814,56 @@ static int address_line(struct s12z_flow *f, uint32_t dest, struct err *err)
     return end == END_RETURN ? returned(f, pc, dest, err) : go_to(f, dest, err);
 }
 
+/* ---- the end of a session ---- */
+
+/* The number of a node's beginning up to `to`; UNKNOWN without memory. */
+static uint32_t prefix_of(struct s12z_flow *f, uint32_t node, uint32_t to)
+{
+    uint32_t number;
+    for (size_t k = 0; k < f->nprefixes; k++)
+        if (f->prefixes[k].node == node && f->prefixes[k].to == to)
+            return f->prefixes[k].number;
+    if (ROOM(f, prefixes, nprefixes, cap_prefixes) < 0 || new_node(f, f->info[node].start, to, &number) < 0)
+        return UNKNOWN;
+    f->prefixes[f->nprefixes++] = (struct prefix){ node, to, number };
+    return number;
+}
+
+/* What is known to have run of a node that was begun counts, though its end was not seen. quiet: what happened since is told already, so only what tells
+ * of nothing itself. */
+static void count_begun(struct s12z_flow *f, uint32_t node, uint32_t to, bool quiet)
+{
+    uint32_t number = to == f->info[node].start ? UNKNOWN : prefix_of(f, node, to);
+    struct node_info *n = number == UNKNOWN ? NULL : &f->info[number];
+    if (!n || (quiet && (n->ncalls || n->watched)))
+        return;
+    n->entered++;
+    run_through(f, n, n->weight); /* may turn counting on or off */
+    f->skipping ? f->info[number].skipped[0]++ : f->info[number].count[0]++;
+}
+
+/* An RTI has told a place in it, or it has gone round. */
+static void settle(struct s12z_flow *f)
+{
+    for (unsigned k = 0; k < f->npending; k++) {
+        if (f->pending[k].node != UNKNOWN && f->pending[k].proof.to != UNKNOWN)
+            count_begun(f, f->pending[k].node & ~SLOW, f->pending[k].proof.to, true);
+        f->pending[k].proof = NOTHING;
+    }
+    struct proof p = f->proof;
+    f->proof = NOTHING;
+    if (f->at != UNKNOWN && p.round && current(f)->end == END_LOOP) {
+        complete(f);
+        f->at = UNKNOWN;
+    } else if (f->at != UNKNOWN && p.to != UNKNOWN) {
+        count_begun(f, f->at & ~SLOW, p.to, false);
+    }
+}
+
 /* The session is over: the node under way was begun and not seen to end. */
 static void cut(struct s12z_flow *f)
 {
+    settle(f);
     if (f->at != UNKNOWN) {
         current(f)->aborted++;
         f->totals.cut++;
@@ -802,7 +887,8 @@ static void begin_session(struct s12z_flow *f, uint32_t pc)
 
 static void end_session(struct s12z_flow *f)
 {
-    uint32_t pc = s12z_flow_pc(f);
+    uint32_t pc = f->proof.to != UNKNOWN ? f->proof.to : s12z_flow_pc(f);
+    settle(f);
     if (f->session)
         emit(f, EVENT_STOP, pc, f->synced, 0, false, 0);
     f->session = false;
@@ -844,10 +930,23 @@ static int resynchronise(struct s12z_flow *f, const struct s12z_line *l, struct 
     return go_to(f, pc, err);
 }
 
+/* 65536 bus clocks without a change of flow (reference/s12z.md 2.9, TSOVF): an endless loop has been reached by then, since the way there takes no
+ * such time. */
+static void long_since(struct s12z_flow *f)
+{
+    enum { LONG = 65536 / 4 * 2 }; /* core cycles by the table, with memory four times as slow as it has it */
+    const struct node_info *n = f->at == UNKNOWN ? NULL : current(f);
+    f->proof.round |= n && n->end == END_LOOP && !n->waits && (n->weight & 0xFFFFFFFF) < LONG;
+}
+
 int s12z_flow_line(struct s12z_flow *f, const struct s12z_line *l, struct err *err)
 {
     int ret = 0;
     f->totals.lines++;
+    if (l->nbranches || l->format == S12Z_PTIB)
+        f->proof = NOTHING;
+    else if (l->stamp_overflow && f->synced)
+        long_since(f);
     if (l->format == S12Z_PTS)
         return start_line(f, l->address, err);
     if (!f->synced) {
@@ -1137,6 +1236,7 @@ int s12z_flow_new(const struct image *image, const struct s12z_settings *setting
         f->nfunctions = image->nfunctions;
         f->ivbr = 0xFFFE;
         f->at = UNKNOWN;
+        f->proof = NOTHING;
         *out = f;
         return 0;
     }
@@ -1155,5 +1255,6 @@ void s12z_flow_free(struct s12z_flow *f)
     free(f->info);
     free(f->segments);
     free(f->calls);
+    free(f->prefixes);
     free(f);
 }

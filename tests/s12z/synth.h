@@ -37,6 +37,8 @@ struct synth_level {            /* one activation of straight execution: the pro
     uint32_t block, next;       /* where; next: instructions of it done */
     unsigned calls;             /* open above the level's beginning */
     size_t nrun;                /* pending executions, by address, since the last change of flow of this level */
+    size_t nproved;             /* of those: before where an RTI came back */
+    bool inner;                 /* a call or a silent exception is among them */
     uint32_t *run;
     size_t cap;
     uint8_t kind;               /* synth_kind of what ends it, or SYNTH_BRANCH: the program */
@@ -237,7 +239,8 @@ static inline void synth_begin_level(struct synth *s, uint32_t block, enum synth
     l->block = block;
     l->next = 0;
     l->calls = s->ncalls;
-    l->nrun = 0;
+    l->nrun = l->nproved = 0;
+    l->inner = false;
     l->kind = (uint8_t)kind;
 }
 
@@ -255,14 +258,16 @@ static inline void synth_commit(struct synth *s)
     for (size_t k = 0; k < l->nrun; k++)
         s->executed[l->run[k] - s->base]++;
     s->ninstructions += l->nrun;
-    l->nrun = 0;
+    l->nrun = l->nproved = 0;
+    l->inner = false;
 }
 
 static inline void synth_hand_over(struct synth *s, struct synth_level *from)
 {
     for (size_t k = 0; k < from->nrun; k++)
         synth_ran(s, from->run[k]);
-    from->nrun = 0;
+    synth_top(s)->inner = true;
+    from->nrun = from->nproved = 0;
 }
 
 static inline void synth_start(struct synth *s)
@@ -294,6 +299,7 @@ static inline void synth_end_of_block(struct synth *s)
         s->calls[s->ncalls++] = next;
         s->ncallsmade++;
         if (b->kind == SYNTH_CALL) {
+            l->inner = true;
             next = b->target * s->opt.per_function;
             break;
         }
@@ -328,6 +334,7 @@ static inline void synth_end_of_block(struct synth *s)
         synth_commit(s);
         s->nlevels--;
         l = synth_top(s);
+        l->nproved = l->nrun;
         synth_indirect(s, s->b[l->block].start + l->next);
         return;
     }
@@ -355,8 +362,18 @@ static inline void synth_step(struct synth *s)
         synth_end_of_block(s);
 }
 
-/* Disarmed: the last line. */
-static inline void synth_stop(struct synth *s) { synth_line(s, synth_stamp(s) << 48 | 0x17); }
+/* Disarmed: the last line. What an RTI has proven counts; of code that is interrupted still only if nothing inside of it would have to be told late. */
+static inline void synth_stop(struct synth *s)
+{
+    for (unsigned k = 0; k < s->nlevels; k++) {
+        struct synth_level *l = &s->level[k];
+        size_t n = k + 1 < s->nlevels && l->inner ? 0 : l->nproved;
+        for (size_t i = 0; i < n; i++)
+            s->executed[l->run[i] - s->base]++;
+        s->ninstructions += n;
+    }
+    synth_line(s, synth_stamp(s) << 48 | 0x17);
+}
 
 /* Runs from the start until so many branches were executed. */
 static inline void synth_run_branches(struct synth *s, uint64_t branches)

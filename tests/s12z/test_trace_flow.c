@@ -322,6 +322,7 @@ static const uint8_t code[BYTES] = {
     [0x0D] = 0x20, [0x0E] = 0xFF, [0x0F] = 0xF3,                /* bra start */
     [0x10] = 0x1B, [0x11] = 0x06,                               /* wai */
     [0x12] = 0x20, [0x13] = 0x7E,                               /* bra 10 */
+    [0x14] = 0x01, [0x15] = 0x20, [0x16] = 0x00,                /* nop; bra 15 */
     [0x20] = 0x01, [0x21] = 0x05,                               /* SUB: nop; rts */
     [0x40] = 0x30, [0x41] = 0x1B, [0x42] = 0x90,                /* HANDLER: inc; rti */
     [0x60] = 0x1B, [0x61] = 0x90,                               /* SOFT: rti */
@@ -379,7 +380,7 @@ struct row {
 
 static const struct row *rows(size_t *n)
 {
-    static struct row r[16];
+    static struct row r[24];
     size_t k = 0;
     r[k++] = (struct row){ "one round, ended by TERM", { PTS(CODE), PTIB("T", CODE + 9), PTVB("", 0xF8, 9), PTIB("", CODE + 0x0A), PTIB("NN", CODE + 9), PTW("", TERM) },
                            .calls = 2, .returns = 2, .exceptions = 1, .rtes = 1, .starts = 1, .stops = 1, .cut = 1, .ran = { { 0, 2 }, { 4, 1 }, { 0x20, 2 }, { 9, 1 } } };
@@ -398,7 +399,21 @@ static const struct row *rows(size_t *n)
     r[k++] = (struct row){ "return astray", { PTS(CODE), PTIB("T", CODE + 0x0A), PTIB("NT", CODE + 9), PTW("", TERM) }, .calls = 2, .returns = 2, .starts = 1, .stops = 1,
                            .astray = 1, .cut = 1, .ran = { { 0x20, 2 } } };
     r[k++] = (struct row){ "WAI loop left by interrupts", { PTS(CODE + 0x0A), PTVB("T", 0xE8, 90), PTIB("", CODE + 0x12), PTVB("", 0xE8, 80), PTIB("", CODE + 0x12), PTW("", TERM) },
-                           .interrupts = 2, .rtes = 2, .starts = 1, .stops = 1, .cut = 1, .ran = { { 0x40, 2 }, { 0x0A, 1 } } };
+                           .interrupts = 2, .rtes = 2, .starts = 1, .stops = 1, .cut = 1, .ran = { { 0x40, 2 }, { 0x0A, 1 }, { 0x10, 1 }, { 0x12, 0 } } };
+    r[k++] = (struct row){ "WAI loop that has gone round", { PTS(CODE + 0x0A), PTVB("T", 0xE8, 90), PTIB("", CODE + 0x12), PTVB("", 0xE8, 80), PTIB("", CODE + 0x10), PTW("", TERM) },
+                           .interrupts = 2, .rtes = 2, .starts = 1, .stops = 1, .cut = 0, .ran = { { 0x40, 2 }, { 0x0A, 1 }, { 0x10, 1 }, { 0x12, 1 } } };
+    r[k++] = (struct row){ "an RTI proves what ran before the end", { PTS(CODE), PTVB("N", 0xE8, 4), PTIB("", CODE + 6), PTW("", TERM) }, .interrupts = 1, .rtes = 1,
+                           .starts = 1, .stops = 1, .cut = 1, .ran = { { 0, 1 }, { 4, 1 }, { 6, 0 } } };
+    r[k++] = (struct row){ "and the call in it", { PTS(CODE), PTVB("N", 0xE8, 4), PTIB("", SUB + 1), PTW("", TERM) }, .interrupts = 1, .rtes = 1, .calls = 1,
+                           .starts = 1, .stops = 1, .cut = 1, .ran = { { 0, 1 }, { 4, 1 }, { 6, 1 }, { 0x20, 1 }, { 0x21, 0 } } };
+    r[k++] = (struct row){ "cut in a handler", { PTS(CODE), PTVB("N", 0xE8, 4), PTIB("", CODE + 6), PTVB("", 0xE8, 4), PTW("", TERM) }, .interrupts = 2, .rtes = 1,
+                           .starts = 1, .stops = 1, .cut = 2, .ran = { { 0, 1 }, { 4, 1 }, { 6, 0 }, { 0x40, 1 } } };
+    r[k++] = (struct row){ "a branch behind the RTI: nothing is known of what came then", { PTS(CODE), PTVB("", 0xE8, 4), PTIB("", CODE + 1), PTW("N", TERM) }, .interrupts = 1,
+                           .rtes = 1, .starts = 1, .stops = 1, .cut = 1, .ran = { { 0, 1 }, { 4, 0 } } };
+    r[k++] = (struct row){ "an endless loop, long since", { PTS(CODE + 0x14), PTW("", TSOVF), PTW("", TERM) }, .starts = 1, .stops = 1, .ran = { { 0x14, 1 }, { 0x15, 1 } } };
+    r[k++] = (struct row){ "an endless loop, perhaps", { PTS(CODE + 0x14), PTW("", TERM) }, .starts = 1, .stops = 1, .cut = 1, .ran = { { 0x14, 0 }, { 0x15, 0 } } };
+    r[k++] = (struct row){ "lost in the middle", { PTS(CODE), PTVB("N", 0xE8, 4), PTIB("", CODE + 6), PTS(CODE), PTIB("N", CODE + 9), PTW("", TERM) }, .interrupts = 1,
+                           .rtes = 1, .calls = 1, .returns = 1, .starts = 2, .stops = 1, .cut = 2, .ran = { { 0, 2 }, { 4, 2 }, { 6, 1 } } };
     r[k++] = (struct row){ "TSOVF in the middle", { PTS(CODE), PTW("T", TSOVF) | 0xFFFFull << 48, PTIB("", CODE + 9), PTW("", TERM) }, .calls = 1, .returns = 1, .starts = 1,
                            .stops = 1, .cut = 1, .ran = { { 0, 1 }, { 0x20, 1 } } };
     r[k++] = (struct row){ "PTS without an end before it", { PTS(CODE), PTIB("T", CODE + 9), PTS(CODE), PTIB("N", CODE + 9), PTW("", TERM) }, .calls = 2, .returns = 2,
