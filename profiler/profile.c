@@ -364,6 +364,18 @@ static bool copy_string(struct arena *a, const char **s)
     return *s != NULL;
 }
 
+static bool copy_remarks(struct arena *a, struct profile_info *i)
+{
+    struct profile_remark *r = arena_alloc(a, (i->nremarks + 1) * sizeof *r);
+    for (size_t k = 0; r && k < i->nremarks; k++) {
+        r[k] = i->remarks[k];
+        if (!copy_string(a, &r[k].kind) || !copy_string(a, &r[k].text))
+            return false;
+    }
+    i->remarks = r;
+    return r != NULL;
+}
+
 static bool copy_info(struct profile *p, const struct profile_info *info)
 {
     if (info)
@@ -372,7 +384,7 @@ static bool copy_info(struct profile *p, const struct profile_info *info)
     return copy_string(&p->arena, &i->target) && copy_string(&p->arena, &i->probe) && copy_string(&p->arena, &i->elf) &&
            copy_string(&p->arena, &i->note) && copy_string(&p->arena, &i->counter[0].name) &&
            copy_string(&p->arena, &i->counter[0].unit) && copy_string(&p->arena, &i->counter[1].name) &&
-           copy_string(&p->arena, &i->counter[1].unit);
+           copy_string(&p->arena, &i->counter[1].unit) && copy_remarks(&p->arena, i);
 }
 
 static void take_stats(struct profile_info *i, const struct calltree_stats *s)

@@ -87,6 +87,13 @@ struct profile_estimate {
     double factor;         /* corrected by estimated, over all */
 };
 
+/* Something that is missing from a profile, or makes it doubtful, beyond what `lost` and marks say. */
+struct profile_remark {
+    const char *kind; /* "bad-bytes" */
+    const char *text; /* for people */
+    uint64_t count;   /* of what the text says; 0: no number */
+};
+
 /* About the run. profile_build() copies the strings; NULL where not known. */
 struct profile_info {
     const char *target, *probe, *elf;
@@ -111,6 +118,8 @@ struct profile_info {
     bool icache_enabled;    /* of the target, when profiled */
     bool cache_by_address;  /* profile_build(): cache lines by the SH-4 address map; false: nothing is cached */
     const char *note;       /* what the user should know (trace_status.note) */
+    const struct profile_remark *remarks;
+    size_t nremarks;
 };
 
 /* A place that gave no events, and whose it is. */

@@ -16,7 +16,7 @@
 #include "targets/image.h"
 #include "targets/target.h"
 
-enum { RECORDING_BLOCK_EVENTS = 4096, RECORDING_MAX_STOPS = TRACE_MAX_STOPS };
+enum { RECORDING_BLOCK_EVENTS = 4096, RECORDING_MAX_STOPS = TRACE_MAX_STOPS, RECORDING_MAX_REMARKS = 16 };
 
 /* What the file says of the run. Strings: NULL if unknown; copied when written, owned by the reader when read. */
 struct recording_header {
@@ -44,6 +44,8 @@ struct recording_end {
     uint64_t lost;      /* by the target driver's account */
     bool icache_enabled;/* of the target, at the end: a program may enable it after the recording began */
     char note[320]; /* as struct trace_status has it */
+    struct profile_remark remark[RECORDING_MAX_REMARKS]; /* strings as the header's */
+    size_t nremarks;
 };
 
 /* recording_code_sum - what tells two builds apart if they have no build ids: bytes of code and a CRC-32 over each code section's address,

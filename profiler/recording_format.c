@@ -248,6 +248,13 @@ char *recording_header_text(const struct recording_header *h)
     return text;
 }
 
+static void put_remark(FILE *f, const struct profile_remark *r)
+{
+    char value[600];
+    snprintf(value, sizeof value, "%" PRIu64 " %s %s", r->count, r->kind, r->text);
+    put_text(f, "remark", value);
+}
+
 char *recording_end_text(const struct recording_end *e)
 {
     char *text = NULL;
@@ -264,6 +271,8 @@ char *recording_end_text(const struct recording_end *e)
     put_number(f, "lost", e->lost);
     put_number(f, "icache_enabled", e->icache_enabled);
     put_text(f, "note", e->note);
+    for (size_t i = 0; i < e->nremarks && i < RECORDING_MAX_REMARKS; i++)
+        put_remark(f, &e->remark[i]);
     if (fclose(f) != 0) {
         free(text);
         return NULL;
@@ -421,6 +430,21 @@ int recording_parse_header(char *text, struct arena *a, struct recording_header 
     return 0;
 }
 
+/* "COUNT KIND TEXT"; the strings stay where they are. Those beyond what there is room for are of a later version. */
+static bool to_remark(char *text, struct recording_end *e)
+{
+    char *kind = strchr(text, ' '), *words = kind ? strchr(kind + 1, ' ') : NULL;
+    uint64_t count;
+    if (!words)
+        return false;
+    *kind++ = *words++ = '\0';
+    if (!to_u64(text, &count))
+        return false;
+    if (e->nremarks < RECORDING_MAX_REMARKS)
+        e->remark[e->nremarks++] = (struct profile_remark){ kind, words, count };
+    return true;
+}
+
 int recording_parse_end(char *text, struct recording_end *e, struct err *err)
 {
     char *key, *value;
@@ -434,6 +458,8 @@ int recording_parse_end(char *text, struct recording_end *e, struct err *err)
                 ok = to_u64(value, numbers[i].to);
         if (ok && !strcmp(key, "icache_enabled"))
             ok = header_flag(value, &e->icache_enabled);
+        if (ok && !strcmp(key, "remark"))
+            ok = to_remark(value, e);
         if (ok && !strcmp(key, "note"))
             snprintf(e->note, sizeof e->note, "%s", value);
         if (!ok)

@@ -141,6 +141,20 @@ static void unfinished(struct json_writer *j, const struct profile *p)
     json_write_end(j);
 }
 
+static void remarks(struct json_writer *j, const struct profile_info *i)
+{
+    json_write_key(j, "remarks");
+    json_write_array(j, true);
+    for (size_t k = 0; k < i->nremarks; k++) {
+        json_write_object(j, true);
+        member_string(j, "kind", i->remarks[k].kind);
+        member_uint(j, "count", i->remarks[k].count);
+        member_string(j, "text", i->remarks[k].text);
+        json_write_end(j);
+    }
+    json_write_end(j);
+}
+
 static void run(struct json_writer *j, const struct profile *p)
 {
     const struct profile_info *i = &p->info;
@@ -175,6 +189,7 @@ static void run(struct json_writer *j, const struct profile *p)
     member_uint(j, "c2", p->total_c2);
     json_write_end(j);
     member_name(j, "note", i->note);
+    remarks(j, i);
 }
 
 static void handlers(struct json_writer *j, const struct profile *p)

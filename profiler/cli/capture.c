@@ -205,6 +205,8 @@ static void info_from_recording(const struct recording *r, const struct symbols 
         info->held_ns = end->held_ns;
         info->icache_enabled = end->icache_enabled;
         info->note = *end->note ? end->note : NULL;
+        info->remarks = end->remark;
+        info->nremarks = end->nremarks;
     }
 }
 

@@ -1,3 +1,5 @@
+#include <stdarg.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "probe/base/util.h"
@@ -33,6 +35,13 @@ static const struct opt decode_opts[] = {
     { NULL, 0, NULL, NULL, 0 },
 };
 
+enum { MAX_REMARKS = RECORDING_MAX_REMARKS };
+struct remarks {
+    struct profile_remark row[MAX_REMARKS];
+    char text[MAX_REMARKS][400];
+    size_t n, nloops;
+};
+
 struct decode {
     struct settings set;
     struct trace_input in;
@@ -46,7 +55,9 @@ struct decode {
     struct capture capture;
     struct trace_input_stats stats;
     uint64_t lines, first_bad, first_misfit; /* so far; of the first that is none, that does not fit: 0 none */
+    uint64_t first_headless, first_unended;  /* of the first behind a line that is missing */
     bool middle, open;  /* the first line begins no session; the last one ends none */
+    struct remarks remarks;
     struct err failure; /* of a callback */
 };
 
@@ -117,8 +128,10 @@ static void note_place(struct decode *d, const struct s12z_item *i)
     d->middle |= line && d->lines == 1 && i->line.format != S12Z_PTS;
     if (!line && !d->first_bad)
         d->first_bad = d->lines + 1;
-    if (s12z_events_totals(d->events)->misfits && !d->first_misfit)
-        d->first_misfit = d->lines;
+    const struct s12z_events_totals *t = s12z_events_totals(d->events);
+    d->first_misfit = t->misfits && !d->first_misfit ? d->lines : d->first_misfit;
+    d->first_headless = t->headless && !d->first_headless ? d->lines : d->first_headless;
+    d->first_unended = t->unended && !d->first_unended ? d->lines : d->first_unended;
     d->open = !line || !(i->line.end || i->line.overflow);
 }
 
@@ -163,16 +176,6 @@ static int judge(const struct decode *d, const char *path, struct err *err)
     return 0;
 }
 
-struct loops { struct cli *cli; unsigned n; };
-static int tell_loop(void *ctx, uint32_t low, uint32_t high, uint64_t entered)
-{
-    struct loops *l = ctx;
-    if (l->n++ < 3)
-        cli_warn(l->cli, "%06X..%06X goes round without a traced instruction: entered %llu times, how often it went round no trace can tell",
-                 low, high - 1, (unsigned long long)entered);
-    return 0;
-}
-
 /* What C1 is worth. */
 static void time_note(const struct decode *d, char *note, size_t cap)
 {
@@ -185,7 +188,34 @@ static void time_note(const struct decode *d, char *note, size_t cap)
         snprintf(note, cap, "the trace has too few time stamps to judge the cycle table");
 }
 
-static void tell_overflows(struct cli *cli, const struct decode *d, uint64_t times)
+/* ---- what is wrong with it ---- */
+
+static const char *plural(uint64_t n, const char *one, const char *many) { return n == 1 ? one : many; }
+
+/* Kept for the document and for standard error. */
+__attribute__((format(printf, 4, 5))) static void remark(struct remarks *r, const char *kind, uint64_t count, const char *fmt, ...)
+{
+    va_list ap;
+    if (r->n == MAX_REMARKS)
+        return;
+    va_start(ap, fmt);
+    vsnprintf(r->text[r->n], sizeof r->text[0], fmt, ap);
+    va_end(ap);
+    r->row[r->n] = (struct profile_remark){ kind, r->text[r->n], count };
+    r->n++;
+}
+
+static int remark_loop(void *ctx, uint32_t low, uint32_t high, uint64_t entered)
+{
+    enum { SHOWN = 3 };
+    struct remarks *r = ctx;
+    if (r->nloops++ < SHOWN)
+        remark(r, "endless-loop", entered, "%06X..%06X goes round without a traced instruction: entered %llu times, how often it went round no trace can tell",
+               low, high - 1, (unsigned long long)entered);
+    return 0;
+}
+
+static void remark_overflows(const struct decode *d, struct remarks *r, uint64_t times)
 {
     struct s12z_culprit c[1];
     char range[80] = "--start and --stop around less code avoid that";
@@ -193,36 +223,50 @@ static void tell_overflows(struct cli *cli, const struct decode *d, uint64_t tim
     bool named = s12z_events_culprits(d->events, c, ARRAY_LEN(c)) && c[0].name;
     if (s12z_events_range(d->events, &start, &stop))
         snprintf(range, sizeof range, "--start 0x%06X --stop 0x%06X leaves that out", start, stop);
-    cli_warn(cli, "the trace buffer overflowed %llu time%s%s%s: %s", (unsigned long long)times, times == 1 ? "" : "s",
-             named ? ", mostly filled by returns of " : "", named ? c[0].name : "", range);
+    remark(r, "overflow", times, "the trace buffer overflowed %llu time%s%s%s: %s", (unsigned long long)times, plural(times, "", "s"),
+           named ? ", mostly filled by returns of " : "", named ? c[0].name : "", range);
 }
 
-static void warn(struct cli *cli, const struct decode *d)
+/* Lines that are missing, or should be others. */
+static void remark_lines(const struct decode *d, struct remarks *r)
+{
+    const struct s12z_events_totals *t = s12z_events_totals(d->events);
+    if (d->stats.bad)
+        remark(r, "bad-bytes", d->stats.bad_bytes,
+               "%llu bytes in %llu place%s are no lines, first behind line %llu: what ran there is missing; `probeprof dump lines` shows where",
+               (unsigned long long)d->stats.bad_bytes, (unsigned long long)d->stats.bad, plural(d->stats.bad, "", "s"), (unsigned long long)d->first_bad - 1);
+    if (t->misfits)
+        remark(r, "misfit", t->misfits, "%llu line%s not fit the program, something was lost before; the first is line %llu: %s; `probeprof dump flow` shows all",
+               (unsigned long long)t->misfits, plural(t->misfits, " does", "s do"), (unsigned long long)d->first_misfit, t->first_misfit.what);
+    if (d->middle)
+        remark(r, "no-beginning", t->unplaced,
+               "the capture begins in the middle, what ran before is missing: start it before the trace (%llu line%s came before an address)",
+               (unsigned long long)t->unplaced, plural(t->unplaced, "", "s"));
+    if (t->headless)
+        remark(r, "no-first-line", t->headless, "%llu session%s no first line, the first of them begins with line %llu: it was lost, and what ran until the next address with it",
+               (unsigned long long)t->headless, plural(t->headless, " has", "s have"), (unsigned long long)d->first_headless);
+    if (t->unended)
+        remark(r, "no-last-line", t->unended, "%llu session%s no last line, the first of them ends before line %llu: it was lost, or the part was reset",
+               (unsigned long long)t->unended, plural(t->unended, " has", "s have"), (unsigned long long)d->first_unended);
+    if (d->open)
+        remark(r, "no-end", 0, "the capture is cut short: its last line ends no session; what ran then is missing");
+}
+
+static void remark_all(const struct decode *d, struct remarks *r)
 {
     const struct s12z_events_totals *t = s12z_events_totals(d->events);
     const struct s12z_flow_totals *f = s12z_flow_totals(s12z_events_flow(d->events));
     uint32_t pc = 0;
     size_t open = s12z_flow_check(s12z_events_flow(d->events), &pc);
-    if (d->stats.bad)
-        cli_warn(cli, "%llu bytes in %llu place%s are no lines, first behind line %llu: what ran there is missing; `probeprof dump lines` shows where",
-                 (unsigned long long)d->stats.bad_bytes, (unsigned long long)d->stats.bad, d->stats.bad == 1 ? "" : "s",
-                 (unsigned long long)d->first_bad - 1);
-    if (t->misfits)
-        cli_warn(cli, "%llu line%s not fit the program, something was lost before; the first is line %llu: %s; `probeprof dump flow` shows all",
-                 (unsigned long long)t->misfits, t->misfits == 1 ? " does" : "s do", (unsigned long long)d->first_misfit, t->first_misfit.what);
-    if (d->middle)
-        cli_warn(cli, "the capture begins in the middle, what ran before is missing: start it before the trace (%llu line%s came before an address)",
-                 (unsigned long long)t->unplaced, t->unplaced == 1 ? "" : "s");
-    if (d->open)
-        cli_warn(cli, "the capture is cut short: its last line ends no session; what ran then is missing");
+    remark_lines(d, r);
     if (t->overflows)
-        tell_overflows(cli, d, t->overflows);
-    s12z_flow_loops(s12z_events_flow(d->events), tell_loop, &(struct loops){ cli, 0 });
+        remark_overflows(d, r, t->overflows);
+    s12z_flow_loops(s12z_events_flow(d->events), remark_loop, r);
     if (f->unpaired)
-        cli_warn(cli, "%llu return%s went elsewhere than back, the first at %06X: so do task switches and long jumps; otherwise lines are missing or "
-                 "wrong before it", (unsigned long long)f->unpaired, f->unpaired == 1 ? "" : "s", f->first_unpaired);
+        remark(r, "astray", f->unpaired, "%llu return%s went elsewhere than back, the first at %06X: so do task switches and long jumps; otherwise lines are missing or "
+               "wrong before it", (unsigned long long)f->unpaired, plural(f->unpaired, "", "s"), f->first_unpaired);
     if (open)
-        cli_warn(cli, "counts do not add up at %zu places, first at %06X: a loss nobody noticed", open, pc);
+        remark(r, "unbalanced", open, "counts do not add up at %zu places, first at %06X: a loss nobody noticed", open, pc);
 }
 
 static int finish(struct cli *cli, struct decode *d, const char *path, struct err *err)
@@ -234,6 +278,10 @@ static int finish(struct cli *cli, struct decode *d, const char *path, struct er
     int ret = judge(d, path, err);
     if (ret < 0)
         return ret;
+    remark_all(d, &d->remarks);
+    info.remarks = d->remarks.row;
+    info.nremarks = end.nremarks = d->remarks.n;
+    memcpy(end.remark, d->remarks.row, sizeof end.remark);
     time_note(d, end.note, sizeof end.note);
     info.note = end.note;
     info.target_cycles = end.target_cycles;
@@ -243,7 +291,8 @@ static int finish(struct cli *cli, struct decode *d, const char *path, struct er
     if (ret == 0)
         ret = capture_profile(&d->capture, &info, &p, err);
     if (ret == 0) {
-        warn(cli, d);
+        for (size_t k = 0; k < d->remarks.n; k++)
+            cli_warn(cli, "%s", d->remarks.text[k]);
         view_show(&d->set, p, d->syms, cli->out);
     }
     if (ret == 0 && *d->set.output)

@@ -60,6 +60,8 @@ static int load(struct cli *cli, const struct settings *s, const char *path, str
     ret = capture_replay(path, *s->elf ? s->elf : NULL, p, syms, warning, sizeof warning, err);
     if (ret == 0 && *warning)
         cli_warn(cli, "%s", warning);
+    for (size_t k = 0; ret == 0 && k < (*p)->info.nremarks; k++)
+        cli_warn(cli, "%s", (*p)->info.remarks[k].text);
     return ret;
 }
 

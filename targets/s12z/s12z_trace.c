@@ -50,6 +50,7 @@ struct s12z_trace {
     uint64_t burst_cycles;     /* bus cycles before that session, by the table and waited */
     uint64_t look_ns, edge_ns; /* last time asked; last time an edge came */
     uint64_t line_tick[LINES], lines; /* pins: when lines began to be sent */
+    uint64_t lines_before;     /* of them, those of sessions before this one */
     uint64_t overflow_tick;
     uint32_t bus_hz;           /* 0 unknown */
     uint64_t runs_from_ns;     /* since the last GO, or arming beside it; 0: halted */
@@ -304,8 +305,15 @@ static void session_begins(struct s12z_trace *tr)
 {
     tr->session = true;
     tr->ended = false;
+    tr->lines_before = tr->lines;
     tr->begun_ns = tr->look_ns = s12z_now(tr->t);
     tr->burst_cycles = seen_cycles(tr) + s12z_events_time(tr->events)->waited;
+}
+
+static int last_is_lost(struct s12z_trace *tr, struct err *err)
+{
+    note_damage(tr);
+    return s12z_events_gap(tr->events, 1, 0, EVENT_CAUSE_CORRUPT, err);
 }
 
 /* All lines of a session that is over, and what ended it. The module is disarmed. */
@@ -315,6 +323,8 @@ static int session_over(struct s12z_trace *tr, uint8_t efr, struct err *err)
     bool stopped = efr & (uint8_t)(tr->plan.begins ? 0 : tr->plan.dbg.comparators);
     tr->session = false;
     int ret = tr->pdo ? empty_pins(tr, err) : read_buffer(tr, err);
+    if (ret == 0 && tr->pdo && !tr->ended && tr->lines != tr->lines_before) /* a disarmed module sends a last line: it is lost on the pin */
+        ret = last_is_lost(tr, err);
     for (unsigned n = 0; ret == 0 && stopped && n < S12Z_COMPARATORS && !tr->over; n++)
         if (efr & tr->plan.dbg.comparators & 1u << n) {
             tr->over = true; /* only a start point would begin anew, and there is none */
@@ -839,6 +849,10 @@ static int trace_explain(struct target *target, const struct text_sink *out, str
         sink_printf(out, "lines are damaged in %llu places, the first %.3g ms from the start\n", (unsigned long long)tr->damaged, (double)tr->damaged_ns / 1e6);
     if (s->misfits)
         sink_printf(out, "%llu lines did not fit the program; the first: %s\n", (unsigned long long)s->misfits, s->first_misfit.what);
+    if (s->unended)
+        sink_printf(out, "%llu sessions have no last line: it was lost, or the part was reset\n", (unsigned long long)s->unended);
+    if (s->headless)
+        sink_printf(out, "%llu sessions have no first line: it was lost\n", (unsigned long long)s->headless);
     if (s->unplaced)
         sink_printf(out, "%llu lines came before the first address: the capture began in the middle\n", (unsigned long long)s->unplaced);
     if (f->unpaired)

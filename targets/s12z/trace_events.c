@@ -33,6 +33,7 @@ struct s12z_events {
     struct s12z_flow *flow;
     bool active, begun;    /* now; once, without a start point */
     bool unplaced;         /* a place is missing since a gap */
+    bool ended;            /* the last line was its session's last */
     uint32_t last_pc;      /* of the walker's last event, NO_PC if it had none */
     bool failed;           /* out of memory inside of a callback */
     uint64_t at_ns;
@@ -390,6 +391,19 @@ static void lose(struct s12z_events *e, uint64_t lines, enum event_cause cause)
     }
 }
 
+/* A session has a first and a last line: one of them is not there. */
+static void missing_before(struct s12z_events *e, const struct s12z_line *l)
+{
+    bool first = l->format == S12Z_PTS, headless = e->ended && !first, unended = first && !e->ended && s12z_flow_synchronised(e->flow);
+    e->totals.headless += headless;
+    e->totals.unended += unended;
+    e->ended = l->end || l->overflow;
+    if (unended)
+        s12z_flow_lost(e->flow);
+    if (headless || unended)
+        lose(e, 1, EVENT_CAUSE_CORRUPT);
+}
+
 int s12z_events_line(struct s12z_events *e, uint64_t raw, const struct s12z_line *l, const struct s12z_arrival *at, uint64_t at_ns,
                      struct err *err)
 {
@@ -400,6 +414,7 @@ int s12z_events_line(struct s12z_events *e, uint64_t raw, const struct s12z_line
     e->totals.lines++;
     if (e->cfg.lines)
         push(e, &(struct event){ .kind = EVENT_LINE, .c1 = raw });
+    missing_before(e, l);
     bool was_placed = s12z_flow_synchronised(e->flow);
     e->last_pc = NO_PC;
     uint64_t adrift = s12z_flow_totals(e->flow)->adrift;
@@ -429,6 +444,7 @@ int s12z_events_line(struct s12z_events *e, uint64_t raw, const struct s12z_line
 int s12z_events_gap(struct s12z_events *e, uint64_t lines, uint64_t cycles, enum event_cause cause, struct err *err)
 {
     s12z_flow_lost(e->flow);
+    e->ended = false; /* a first line may be among what is missing: that is told */
     lose(e, lines, cause);
     e->totals.gaps++;
     e->totals.gap_lines += lines;
@@ -463,7 +479,10 @@ int s12z_events_counts(struct s12z_events *e, struct err *err)
 
 int s12z_events_end(struct s12z_events *e, struct err *err)
 {
+    bool open = s12z_flow_synchronised(e->flow) && !e->ended; /* its last line, and perhaps more, did not come */
     s12z_flow_lost(e->flow);
+    if (open)
+        lose(e, 1, EVENT_CAUSE_CORRUPT);
     if (e->active)
         stop(e, NO_PC);
     push_rates(e);

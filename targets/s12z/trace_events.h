@@ -51,6 +51,8 @@ struct s12z_events_totals {
     uint64_t lines, overflows, sessions;
     uint64_t gaps, gap_lines, gap_cycles; /* what s12z_events_gap() was told: lines are an estimate, cycles bus cycles */
     uint64_t misfits;      /* lines that did not fit the program */
+    uint64_t unended;      /* sessions begun while another one was under way: its last line is missing, or the part was reset */
+    uint64_t headless;     /* lines behind the last one of their session that begin none: a first line is missing */
     uint64_t unplaced;     /* lines before the first address: the stream began in the middle, or after damage */
     uint64_t passes_cut;   /* passes ended by a gap: their stop point may be in it */
     struct err first_misfit;

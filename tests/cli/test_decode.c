@@ -260,16 +260,32 @@ static void decode__bad_input__says_what_and_what_to_do(void **state)
     }
 }
 
+/* What standard error says stands in the document, by its kind. kind NULL: nothing of lines does. */
+static void expect_remark(const char *path, const char *kind, const char *says)
+{
+    char want[64];
+    int ret;
+    char *text = command(&command_decode, &ret, NULL, 7, "decode", path, "--format", "lines", "--elf", ELF, "--json");
+    char *document = strstr(text, "\n{") ? strstr(text, "\n{") : text;
+    assert_int_equal(ret, 0);
+    snprintf(want, sizeof want, "\"kind\": \"%s\"", kind ? kind : "no-");
+    if (kind ? !strstr(document, want) || !strstr(document, says) : strstr(document, "\"no-") || strstr(document, "misfit"))
+        fail_msg("%s not in: %.600s", want, strstr(document, "\"remarks\"") ? strstr(document, "\"remarks\"") : document);
+    if (kind && strcmp(kind, "no-beginning") != 0) /* and it is lost, not only remarked upon */
+        assert_null(strstr(document, "\"lost\": 0,"));
+    free(text);
+}
+
 /* Truncated, begun in the middle, damaged: a report all the same. */
 static void decode__part_of_a_stream__a_report_all_the_same(void **state)
 {
-    static const struct { const char *name; size_t from, drop; bool flip; const char *says; } rows[] = {
-        { "whole", 0, 0, false, NULL },
-        { "truncated in a line", 0, 5, false, "bytes in 1 place are no lines, first behind line" },
-        { "truncated in a line", 0, 5, false, "cut short: its last line ends no session" },
-        { "truncated between lines", 0, 8, false, "cut short: its last line ends no session" },
-        { "begun in the middle", 8 * 40, 0, false, "begins in the middle, what ran before is missing" },
-        { "a bit flipped", 0, 0, true, "not fit the program, something was lost before; the first is line 51: trace " },
+    static const struct { const char *name; size_t from, drop; bool flip; const char *says, *kind; } rows[] = {
+        { "whole", 0, 0, false, NULL, NULL },
+        { "truncated in a line", 0, 5, false, "bytes in 1 place are no lines, first behind line", "bad-bytes" },
+        { "truncated in a line", 0, 5, false, "cut short: its last line ends no session", "no-end" },
+        { "truncated between lines", 0, 8, false, "cut short: its last line ends no session", "no-end" },
+        { "begun in the middle", 8 * 40, 0, false, "begins in the middle, what ran before is missing", "no-beginning" },
+        { "a bit flipped", 0, 0, true, "not fit the program, something was lost before; the first is line 51: trace ", "misfit" },
     };
     struct fixture *x = *state;
     static uint8_t bytes[1 << 20];
@@ -291,6 +307,32 @@ static void decode__part_of_a_stream__a_report_all_the_same(void **state)
         if (rows[k].says ? !strstr(text, rows[k].says) : strstr(text, "missing") || strstr(text, "fit"))
             fail_msg("not said: %s\n%.600s", rows[k].says ? rows[k].says : "nothing", text);
         free(text);
+        expect_remark(path, rows[k].kind, rows[k].says);
+    }
+}
+
+/* Two sessions, the first without its last line or the second without its first. */
+static void decode__a_session_s_first_or_last_line_missing__said(void **state)
+{
+    static const struct { const char *name; size_t drop, from; const char *says, *kind; } rows[] = {
+        { "nothing", 0, 0, NULL, NULL },
+        { "the last line", 8, 0, "1 session has no last line, the first of them ends before line ", "no-last-line" },
+        { "the first line", 0, 8, "1 session has no first line, the first of them begins with line ", "no-first-line" },
+    };
+    struct fixture *x = *state;
+    static uint8_t bytes[1 << 20];
+    char path[128];
+    snprintf(path, sizeof path, "%s/m.lines", x->dir);
+    FILE *in = fopen(path, "rb");
+    size_t n = fread(bytes, 1, sizeof bytes, in);
+    fclose(in);
+    for (size_t k = 0; k < ARRAY_LEN(rows); k++) {
+        print_message("  %s\n", rows[k].name);
+        FILE *out = create(x, "cut.lines", path);
+        fwrite(bytes, 1, n - rows[k].drop, out);
+        fwrite(bytes + rows[k].from, 1, n - rows[k].from, out);
+        fclose(out);
+        expect_remark(path, rows[k].kind, rows[k].says);
     }
 }
 
@@ -344,13 +386,13 @@ static void decode__recorded__report_gives_the_same_document(void **state)
     struct fixture *x = *state;
     char path[128], rec[128];
     int ret;
-    snprintf(path, sizeof path, "%s/m.lines", x->dir);
+    snprintf(path, sizeof path, "%s/cut.lines", x->dir); /* of two sessions; a line is missing */
     snprintf(rec, sizeof rec, "%s/m.rec", x->dir);
     char *text = command(&command_decode, &ret, NULL, 9, "decode", path, "--format", "lines", "--elf", ELF, "--json", "--record", rec);
     assert_int_equal(ret, 0);
     char *again = command(&command_report, &ret, NULL, 3, "report", rec, "--json");
     assert_int_equal(ret, 0);
-    char *a = strstr(text, "\"functions\""), *b = strstr(again, "\"functions\"");
+    char *a = strstr(text, "\"remarks\""), *b = strstr(again, "\"remarks\"");
     assert_true(a && b);
     assert_string_equal(a, b);
     free(text);
@@ -367,6 +409,7 @@ int main(void)
         cmocka_unit_test(explain__wrong_settings_given__says_what_to_give),
         cmocka_unit_test(decode__bad_input__says_what_and_what_to_do),
         cmocka_unit_test(decode__part_of_a_stream__a_report_all_the_same),
+        cmocka_unit_test(decode__a_session_s_first_or_last_line_missing__said),
         cmocka_unit_test(decode__another_build__refused_and_says_how_it_shows),
         cmocka_unit_test(decode__start_and_stop_points__count_between_them),
         cmocka_unit_test(decode__recorded__report_gives_the_same_document),

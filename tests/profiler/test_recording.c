@@ -29,6 +29,7 @@ static const struct recording_header header = {
 static const struct recording_end end_info = {
     .icache_enabled = true, .events = MANY, .target_cycles = 1000000007, .agent_cycles = 12345, .host_ns = 99, .board_ns = 77, .held_ns = 7, .lost = 5,
     .note = "shinobi: not patched\\n, said the board",
+    .remark = { { "bad-bytes", "3 bytes are\nno lines", 3 }, { "no-end", "cut short", 0 } }, .nremarks = 2,
 };
 
 static struct event *random_events(size_t n, uint64_t seed)
@@ -121,6 +122,11 @@ static void recording__written_and_read__same_events_and_header(void **state)
         assert_int_equal(recording_end_info(r)->held_ns, 7);
         assert_true(recording_end_info(r)->icache_enabled);
         assert_string_equal(recording_end_info(r)->note, end_info.note);
+        assert_int_equal(recording_end_info(r)->nremarks, 2);
+        assert_int_equal(recording_end_info(r)->remark[0].count, 3);
+        assert_string_equal(recording_end_info(r)->remark[0].kind, "bad-bytes");
+        assert_string_equal(recording_end_info(r)->remark[0].text, end_info.remark[0].text);
+        assert_string_equal(recording_end_info(r)->remark[1].text, "cut short");
         recording_close(r);
     }
     free(e);
