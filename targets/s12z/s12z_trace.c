@@ -784,8 +784,8 @@ static void make_note(const struct s12z_trace *tr, char *note, size_t cap)
         n += (size_t)snprintf(note + n, cap - n, "; %s samples a bit %.2g times, %u are needed for a bus of %.4g MHz", tr->capture->name, samples,
                               SAMPLES_WANTED, tr->bus_hz / 1e6);
     if (n < cap && tr->damaged)
-        n += (size_t)snprintf(note + n, cap - n, "; lines are damaged in %llu places, the first %.3g ms from the start: look at the wires",
-                              (unsigned long long)tr->damaged, (double)tr->damaged_ns / 1e6);
+        n += (size_t)snprintf(note + n, cap - n, "; lines are damaged in %llu place%s, the first %.3g ms from the start: look at the wires",
+                              (unsigned long long)tr->damaged, tr->damaged == 1 ? "" : "s", (double)tr->damaged_ns / 1e6);
     else if (n < cap && tr->pdo && s->overflows && name_culprits(tr, who, sizeof who, 2))
         n += (size_t)snprintf(note + n, cap - n, "; returns of %s filled the buffer %llu time%s: %s", who, (unsigned long long)s->overflows,
                               s->overflows == 1 ? "" : "s", suggest(tr, range, sizeof range));

@@ -140,6 +140,7 @@ static struct late {
     size_t n;
     uint64_t tick_hz, seen; /* ticks are of the board's time */
     unsigned waits; /* for samples that may still come */
+    bool deaf; /* no edges arrive any more */
 } late;
 #define LATE_PACKET_NS 3000000u
 #define LATE_WAIT_NS 20000000u
@@ -162,7 +163,7 @@ static int late_read(struct probe *p, pdo_edge *out, size_t cap, uint64_t *lost,
     size_t k = 0;
     if (got < 0)
         return got;
-    late.n += (size_t)got;
+    late.n += late.deaf ? 0 : (size_t)got;
     late.seen = late_now() / LATE_PACKET_NS * (late.tick_hz / 1000000000u * LATE_PACKET_NS);
     while (k < late.n && k < cap && PDO_TICK(late.edge[k]) <= late.seen)
         k++;
@@ -181,21 +182,53 @@ static int late_catch_up(struct probe *p, struct err *err)
     return late.pins->driver->bdc->wait(late.pins, LATE_WAIT_NS, err);
 }
 
+static const struct pdo_ops late_ops = { .start = late_start, .read = late_read, .stop = late_stop, .seen = late_seen, .catch_up = late_catch_up };
+static const struct probe_driver late_driver = { .name = "late", .pdo = &late_ops };
+
+static struct live_run *late_open(const struct gen_options *o)
+{
+    struct live_run *r = live_open(",bdc=20M", o);
+    late.probe = (struct probe){ .driver = &late_driver, .name = "late" };
+    late.pins = r->b->probe;
+    late.waits = 0;
+    late.deaf = false;
+    s12z_of(r->b->t)->opt.pdo = &late.probe;
+    return r;
+}
+
+/* A disarmed module sends a last line: one that does not come was lost on the pin. */
+static void pins__a_session_s_last_line_lost__is_told(void **state)
+{
+    (void)state;
+    late.edge = malloc(LATE_ROOM * sizeof *late.edge);
+    for (int deaf = 0; deaf < 2; deaf++) {
+        struct gen_options o = gen_options_random(3);
+        o.forever = true;
+        struct live_run *r = late_open(&o);
+        live_arm(r, &(struct trace_config){ .policy = TRACE_LOSSLESS });
+        cont(r->b);
+        for (unsigned k = 0; k < 30; k++)
+            assert_false(live_slice(r));
+        late.deaf = deaf;
+        live_disarm(r);
+        print_message("  %s\n", r->status.note);
+        assert_int_equal(strstr(r->status.note, "lines are damaged in 1 place,") != NULL, deaf);
+        assert_int_equal(r->kinds[EVENT_LOST], deaf);
+        assert_int_equal(r->status.lost, deaf);
+        live_close(r);
+    }
+    free(late.edge);
+}
+
 /* The last line of a session ends the waiting for it. */
 static void pins__samples_in_packets__are_waited_for_no_longer_than_they_take(void **state)
 {
-    static const struct pdo_ops ops = { .start = late_start, .read = late_read, .stop = late_stop, .seen = late_seen, .catch_up = late_catch_up };
-    static const struct probe_driver driver = { .name = "late", .pdo = &ops };
     (void)state;
     late.edge = malloc(LATE_ROOM * sizeof *late.edge);
     for (uint64_t seed = 1; seed <= 6; seed++) {
         struct gen_options o = gen_options_random(seed);
         o.rounds = 4;
-        struct live_run *r = live_open(",bdc=20M", &o);
-        late.probe = (struct probe){ .driver = &driver, .name = "late" };
-        late.pins = r->b->probe;
-        s12z_of(r->b->t)->opt.pdo = &late.probe;
-        late.waits = 0;
+        struct live_run *r = late_open(&o);
         live_go(r, &(struct trace_config){ .policy = TRACE_LOSSLESS }, 0);
         live_compare(r, true, SLACK);
         assert_int_equal(r->status.lost, 0);
@@ -308,6 +341,7 @@ int main(void)
         cmocka_unit_test(bursts__random_programs__counts_equal_the_models),
         cmocka_unit_test(pins__random_programs__counts_equal_the_models),
         cmocka_unit_test(pins__interrupts_and_waits__counts_equal_the_models),
+        cmocka_unit_test(pins__a_session_s_last_line_lost__is_told),
         cmocka_unit_test(pins__samples_in_packets__are_waited_for_no_longer_than_they_take),
         cmocka_unit_test(pins__millions_of_branches__counts_equal_the_models),
         cmocka_unit_test(counters__each_that_can_be_chosen__equals_the_models),
