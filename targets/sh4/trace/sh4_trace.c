@@ -327,12 +327,13 @@ static int look(struct sh4_target *t, uint64_t max_ns, struct err *err)
         if (ret < 0)
             return ret;
     }
-    /* A full ring waits for any word: show it none until there is room. */
+    /* A full ring waits for any word: show it none until there is room. Our own POLL of the look before, still there, means that nobody is in
+     * the kernel; another would answer a ring that has become full since. */
     uint32_t quiet[1] = { SH4_TRACE_RING };
     if (!t->link.jtag && !room(tr)) /* a full ring's program is in the kernel already: let it wait */
         return 0;
     int ret = room(tr) ? 1 : sh4_link_words(&t->link, quiet, in, 1, err);
-    if (ret < 0 || (ret == 0 && in[0] == SH4_TRACE_RING))
+    if (ret < 0 || (ret == 0 && (in[0] == SH4_TRACE_RING || in[0] == SH4_AGENT_POLL)))
         return ret;
     uint64_t at = now(t);
     ret = sh4_agent_halted(t, err);
