@@ -270,7 +270,7 @@ static void policy__live_with_a_small_ring__losses_are_counted(void **state)
     static struct asm_prog prog;
     board_open(&b, &prog, "", nested);
     board_arm(&b, &(struct trace_config){ .counter = { 0x23, 0x13 }, .policy = TRACE_LIVE, .ram_base = 0x8C080000,
-                                          .ram_bytes = 14 << 10 });
+                                          .ram_bytes = 15 << 10 });
     board_run(&b, "m_end", 2000000000);
     board_disarm(&b);
     uint64_t lost = 0;

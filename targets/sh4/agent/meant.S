@@ -81,8 +81,11 @@ sr_read:
 
 ! ---- TRA and EXPEVT ----
 ! A handler of the program may clear BL, call what is patched, and only then read what came: traps of ours have changed both by then. So from
-! an exception that is passed on until its handler has returned each of ours puts back what the program's own left. If the end
-! is not seen (channel B is the debugger's, the handler went elsewhere, another exception came in between) that goes on.
+! an exception that is passed on until its handler has returned each of ours puts back what the program's own left. If an end
+! is not seen (channel B is the debugger's, the handler went elsewhere) that goes on until a later one's is.
+!
+! Of handlers within handlers channel B waits for the innermost one (C_EXC, M_SP); those that it will wait for then are kept in M_OUTER, innermost
+! first: place and stack pointer. One on whose stack pointer or above the program takes an exception again has not returned and never will.
         .macro  PUT_BACK                ! clobbers R0, R1
         mov.l   l_meant10,r1
         mov.l   @(M_EXPEVT,r1),r1
@@ -92,6 +95,60 @@ sr_read:
         mov.l   @(M_TRA,r1),r1
         add     #-4,r0
         mov.l   r1,@r0
+        .endm
+
+        .macro  MOVE from, to           ! of the block, R1; clobbers R0
+        mov.l   @(M_OUTER+\from,r1),r0
+        mov.l   r0,@(M_OUTER+\to,r1)
+        .endm
+        .macro  OUTER_POP               ! R1: meant; clobbers R0
+        MOVE    8,0
+        MOVE    12,4
+        MOVE    16,8
+        MOVE    20,12
+        MOVE    24,16
+        MOVE    28,20
+        mov     #0,r0
+        mov.l   r0,@(M_OUTER+24,r1)
+        .endm
+        .macro  OUTER_PUSH              ! the first is left to be filled in; what falls out at the end will not be seen
+        mov.l   @(M_OUTER+24,r1),r0
+        tst     r0,r0
+        bt      8f
+        mov.l   @(M_OUTER+28,r1),r0     ! higher than any other that is open
+        mov.l   r0,@(M_OPEN,r1)
+8:      MOVE    20,28
+        MOVE    16,24
+        MOVE    12,20
+        MOVE    8,16
+        MOVE    4,12
+        MOVE    0,8
+        .endm
+        .macro  BREAK_B                 ! at C_EXC; clobbers R0, R1
+        mov.l   l_barb10,r1
+        mov.l   @(C_EXC,r4),r0
+        mov.l   r0,@r1
+        mov     #4,r0
+        mov.b   r0,@(4,r1)              ! BAMRB: any ASID
+        mov     #0x14,r0
+        mov.w   r0,@(8,r1)              ! BBRB: instruction fetch
+        .endm
+        .macro  AWAIT_OUTER             ! R1: meant; clobbers R0, R1
+        mov.l   @(M_OUTER+4,r1),r0
+        mov.l   r0,@(M_SP,r1)
+        mov.l   @(M_OUTER,r1),r0
+        mov.l   r0,@(C_EXC,r4)
+        OUTER_POP
+        BREAK_B
+        .endm
+        .macro  NOTE_OPEN               ! the end of this exception's handler will not be seen; clobbers R0, R1, R5
+        mov.l   l_meant10,r5
+        stc     sgr,r0
+        mov.l   @(M_OPEN,r5),r1
+        cmp/hi  r1,r0
+        bf      8f
+        mov.l   r0,@(M_OPEN,r5)
+8:
         .endm
 
 ! From exception; goes on there with R0 the state. TRA is the program's only if its TRAPA came.
@@ -114,15 +171,12 @@ trap_mild:
 1:      mov.l   @(M_TRA,r5),r0
         mov.l   r0,@r1
         stc     sgr,r0
-        mov.l   @(M_SP,r5),r1
-        mov.l   r0,@(M_SP,r5)
-        cmp/hi  r0,r1                   ! deeper in the stack than the one before: that may not be over
-        mov.l   @(C_STATE,r4),r0
-        movt    r1
-        tst     #ST_TRAP,r0
+        mov.l   @(M_OPEN,r5),r1
+        cmp/hs  r1,r0
         bf      2f
         mov     #0,r1
-2:      mov.l   r1,@(M_NEST,r5)
+        mov.l   r1,@(M_OPEN,r5)
+2:      mov.l   @(C_STATE,r4),r0
         or      #ST_TRAP,r0
         mov.l   r0,@(C_STATE,r4)
         mov     #0,r1
@@ -140,42 +194,147 @@ trap_fatal:
         mov     #1,r0
         bra     trap_mild
         mov.l   r0,@(C_CHAIN,r4)
+trap_untold:
+        NOTE_OPEN
+        bra     pass
+        nop
+trap_unseen:
+        NOTE_OPEN
+        bra     record_pass
+        mov     #K_EXCEPTION,r1
+! Channel B is to wait for the end of this one's handler. R0-R3, R5 are free but for the deltas in R2 and R3.
+trap_awaited:
+        mov.l   l_meant10,r1
+        stc     sgr,r5
+        mov.l   @(C_EXC,r4),r0
+        tst     r0,r0
+        bt      1f
+        mov.l   @(M_SP,r1),r0
+        cmp/hi  r5,r0                   ! deeper in the stack than the one that was waited for: that may not be over
+        bf      1f
+        OUTER_PUSH
+        mov.l   @(C_EXC,r4),r0
+        mov.l   r0,@(M_OUTER,r1)
+        mov.l   @(M_SP,r1),r0
+        bra     2f
+        mov.l   r0,@(M_OUTER+4,r1)
+1:      mov.l   @(M_OUTER,r1),r0
+        tst     r0,r0
+        bt      2f
+        mov.l   @(M_OUTER+4,r1),r0
+        cmp/hi  r5,r0
+        bt      2f
+        OUTER_POP
+        bra     1b
+        nop
+2:      mov.l   r5,@(M_SP,r1)
+        mov.l   @(C_X1,r4),r0
+        mov.l   r0,@(C_EXC,r4)
+        BREAK_B
+        bra     record_pass
+        mov     #K_EXCEPTION,r1
 ! A trap that is ours: R1 is kept.
 trap_odd:
         mov.l   r1,@(C_T,r4)
-        PUT_BACK
-        mov.l   @(C_T,r4),r1
+        mova    1f,r0
+        bra     put_back
+        nop
+        .balign 4
+1:      mov.l   @(C_T,r4),r1
         bra     odd0
         mov.l   @(C_STATE,r4),r0
 trap_special:
-        PUT_BACK
-        bra     sp0
+        mova    sp_back,r0
+        bra     put_back
         nop
 trap_stop:
-        PUT_BACK
+        mova    stop_back,r0
+! R0 where to go on; clobbers R0 and R1. Here a handler is waited for again whose break another task has met.
+put_back:
+        mov.l   l_meant10,r1
+        mov.l   r0,@(M_BACK,r1)
+        mov.l   @(M_OUTER,r1),r0
+        tst     r0,r0
+        bt      1f
+        mov.l   @(C_EXC,r4),r0
+        tst     r0,r0
+        bf      1f
+        mov.l   l_barb10,r1
+        mov.w   @(8,r1),r0
+        tst     r0,r0                   ! the debugger's?
+        bf      1f
+        mov.l   l_meant10,r1
+        AWAIT_OUTER
+1:      PUT_BACK
+        mov.l   l_meant10,r1
+        mov.l   @(M_BACK,r1),r1
+        jmp     @r1
+        nop
+        .balign 4
+sp_back:
+        bra     sp0
+        nop
+        .balign 4
+stop_back:
         bra     stop1
         nop
-! A handler's end: R5 the place. Its own, if no other exception came meanwhile and the stack is where it was: else another task is there.
+! Channel B: R5 the place. A handler's end, if the stack is where it was.
 trap_over:
-        mov.l   l_meant10,r1
-        stc     sgr,r0
         mov.l   r5,@(C_X1,r4)
-        mov.l   @(M_SP,r1),r5
+        mov.l   l_meant10,r1
+        stc     sgr,r5
+        mov.l   @(M_SP,r1),r0
         cmp/eq  r0,r5
+        bf      trap_other
+        mov.l   @(M_OUTER,r1),r0
+        tst     r0,r0
+        bt      2f
+        mov.l   @(C_X1,r4),r5
+        cmp/eq  r0,r5                   ! at this very place: it would be met at once
+        bt      1f
+        AWAIT_OUTER
+1:      mov.l   l_meant10,r1
+        bra     3f
+        mov     #0,r0
+2:      mov.l   @(M_OPEN,r1),r0
+        tst     r0,r0
         movt    r0
-        mov.l   r0,@(M_OVER,r1)
+3:      mov.l   r0,@(M_OVER,r1)
         bra     ended
         mov.l   @(C_X1,r4),r5
+! Else another task, or code deeper in the stack, is at the same place: this handler is waited for again from the next trap on.
+trap_other:
+        OUTER_PUSH
+        mov.l   @(C_X1,r4),r0
+        mov.l   r0,@(M_OUTER,r1)
+        mov.l   @(M_SP,r1),r0
+        mov.l   r0,@(M_OUTER+4,r1)
+        PUT_BACK
+        mov.l   @(C_STATE,r4),r0
+        tst     #ST_STOPPED + ST_FILTER,r0
+        bt      1f
+        bra     leave
+        mov.l   @(C_R5,r4),r5
+1:      mov     #2,r0
+        mov.l   r0,@(C_X2,r4)
+        mova    over_done,r0
+        mov     r0,r5
+        bra     emit_far10
+        mov     #K_RTE,r0
+emit_far10:
+        bra     emit
+        nop
+        .balign 4
+over_done:
+        bra     slow_done
+        nop
 trap_ended:
         PUT_BACK
         mov.l   l_meant10,r5
         mov.l   @(M_OVER,r5),r1
-        mov.l   @(M_NEST,r5),r0
-        tst     r0,r0
-        movt    r0
-        and     r0,r1
         mov     #0,r0
         mov.l   r0,@(M_OVER,r5)
+        mov.l   @(C_X1,r4),r5
         mov.l   @(C_STATE,r4),r0
         tst     r1,r1
         bf      2f
@@ -191,5 +350,6 @@ l_expevt10: .long 0xFF000024
 l_sr_bits: .long 0x700083F3             ! what of SR can be loaded
 l_sr_bl: .long  0x10000000
 l_sr_meant: .long 0x100000F0            ! BL, IMASK
+l_barb10: .long 0xFF20000C
         .balign 32
-meant:  .space  32
+meant:  .space  64

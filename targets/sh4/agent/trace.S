@@ -87,8 +87,10 @@
         .equ M_TRA, 4
         .equ M_EXPEVT, 8
         .equ M_SP, 12
-        .equ M_NEST, 16
+        .equ M_OPEN, 16
         .equ M_OVER, 20
+        .equ M_BACK, 24
+        .equ M_OUTER, 32
         ! records of six words: first word LONG + kind
         .equ LONG, 0x3FFF0
         .equ SHORT_PAGES, 7             ! code, in 64 KB, whose numbers a short record holds
@@ -899,7 +901,7 @@ exception:                              ! R1: where it goes on
 exception1:                             ! R0: state
         tst     #ST_STOPPED + ST_FILTER,r0
         bt      1f
-        bra     pass
+        bra     trap_untold
         nop
 1:      mov.l   l_expevt6,r1
         mov.l   @r1,r5
@@ -913,19 +915,12 @@ exception1:                             ! R0: state
         mov.w   @r1,r0
         tst     r0,r0
         bf      2f
-3:      mov.l   @(C_X1,r4),r0
-        mov.l   r0,@(C_EXC,r4)
-        add     #-8,r1
-        mov.l   r0,@r1                  ! BARB
-        mov     #4,r0
-        mov.b   r0,@(4,r1)              ! BAMRB: any ASID
-        mov     #0x14,r0
-        mov.w   r0,@(8,r1)              ! BBRB: instruction fetch
-        mov.l   l_traced7,r0
+3:      mov.l   l_traced7,r0
         or      r5,r0
+        bra     trap_awaited
         mov.l   r0,@(C_X2,r4)
-2:      bra     record_pass
-        mov     #K_EXCEPTION,r1
+2:      bra     trap_unseen
+        nop
 pass1:  mov.l   l_pass1,r1
         mov.l   @r1,r1
         bra     pass

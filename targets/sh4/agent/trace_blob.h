@@ -120,7 +120,7 @@ enum sh4_trace_kind {
     SH4_TRACE_K_TARGET,         /* a site with a new target: x1, number x2 */
     SH4_TRACE_K_INTERRUPT,      /* x1 interrupted pc, x2 INTEVT | traced << 16 | (an RTE came first) << 17 */
     SH4_TRACE_K_EXCEPTION,      /* x1 SPC, x2 EXPEVT | traced << 16 */
-    SH4_TRACE_K_RTE,            /* x1 pc resumed, x2 0 if a user break caught it, else a slot's trap; behind K_SWITCH x2 = 1: where a task not
+    SH4_TRACE_K_RTE,            /* x1 pc resumed, x2 enum sh4_trace_rte, or a slot's trap; behind K_SWITCH x2 = 1: where a task not
                                    seen before is now, having run for a while */
     SH4_TRACE_K_START,          /* x1 point */
     SH4_TRACE_K_STOP,           /* x1 point */
@@ -132,6 +132,8 @@ enum sh4_trace_kind {
                                    the sp before them is that of the next record, whose deltas are nothing */
     SH4_TRACE_K_END
 };
+/* By a user break: a handler's end; or another task, or deeper code, at that place: the handler is still open. */
+enum sh4_trace_rte { SH4_TRACE_RTE_CAUGHT = 0, SH4_TRACE_RTE_OTHER = 2 };
 enum {
     SH4_TRACE_LONG = 0x3FFF0,   /* bits 17-4 of a long record's first word */
     SH4_TRACE_LONG_WORDS = 6,

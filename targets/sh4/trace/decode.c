@@ -60,10 +60,10 @@ void sh4_trace_decode_lost(struct sh4_trace_decoder *d, uint32_t events)
         d->debt16[n] += (int64_t)events * (d->residue16[n] + 16 * d->ways.pending[n]);
 }
 
-/* The end of a handler, seen by a user break: no TRAPA ran. How long the break itself takes is not known. */
+/* A user break where a handler ends: no TRAPA ran. How long the break itself takes is not known. */
 static bool caught(const struct record *r)
 {
-    return r->kind == SH4_TRACE_K_RTE && r->x2 == 0;
+    return r->kind == SH4_TRACE_K_RTE && (r->x2 == SH4_TRACE_RTE_CAUGHT || r->x2 == SH4_TRACE_RTE_OTHER);
 }
 
 /* What the agent adds to a counter for one event, in 1/16: measured once, corrected for the stub that ran and for
@@ -346,7 +346,9 @@ static void fill(struct sh4_trace_decoder *d, const struct record *r, struct eve
         switch_event(d, r, e);
         break;
     case SH4_TRACE_K_RTE:
-        e->kind = EVENT_RTE;
+        e->kind = r->x2 == SH4_TRACE_RTE_OTHER ? EVENT_TIMESTAMP : EVENT_RTE;
+        if (e->kind == EVENT_TIMESTAMP)
+            break;
         e->target = resumed_pc(d, r->x1, r->sp);
         e->flags |= EVENT_HAS_TARGET | EVENT_SP_EXACT | (d->last_kind == SH4_TRACE_K_SWITCH && r->x2 == 1 ? EVENT_DOUBTFUL : 0);
         break;
