@@ -161,9 +161,9 @@ static void emit_nested_handler(struct nasty_program *p, unsigned set)
     put(p, "ldc r0,sr\n mov.l r0,@-r15\n mov.l r1,@-r15\n mov.l r2,@-r15\n mov.l r3,@-r15\n mov.l r4,@-r15\n mov.l r5,@-r15");
     put(p, "bsr hleaf%u\n nop", set);
     load_number(p, "r1", DATA + HANDLER_DEPTH);
-    put(p, "mov.l @r1,r2\n tst r2,r2\n bf hn%u_a\n mov #1,r2\n mov.l r2,@r1\n trapa #9\n", set);
+    put(p, "mov.l @r1,r2\n mov #%u,r3\n cmp/ge r3,r2\n bt hn%u_a\n add #1,r2\n mov.l r2,@r1\n trapa #9", 1 + pick(p, 6), set);
     load_number(p, "r1", DATA + HANDLER_DEPTH);
-    put(p, "mov #0,r2\n mov.l r2,@r1\n hn%u_a:", set);
+    put(p, "mov.l @r1,r2\n add #-1,r2\n mov.l r2,@r1\n hn%u_a:", set);
     put(p, "mov.l @r15+,r5\n mov.l @r15+,r4\n mov.l @r15+,r3\n mov.l @r15+,r2\n mov.l @r15+,r1\n mov.l @r15+,r0");
     put(p, "stc sr,r7\n mov r7,r6");
     load_number(p, "r7", 0x70000000);

@@ -17,7 +17,7 @@ struct stack {
     int depth;
 };
 struct told {
-    uint32_t pc;
+    struct oracle_event event;
     uint64_t total;
 };
 struct oracle {
@@ -34,6 +34,9 @@ struct oracle {
     uint64_t total;
     struct told *told; /* each event: where, and the instructions until then */
     size_t ntold;
+    const struct step *steps;
+    size_t nsteps;
+    uint64_t from, to; /* what is counted for nodes */
     char *why;
 };
 
@@ -230,35 +233,43 @@ static int follow(struct oracle *o, enum flow kind, const struct step *from, con
     }
 }
 
-/* Is this one a trace has to tell? */
+/* Is this one a trace may tell? */
 static bool is_event(const struct oracle *o, enum flow kind, uint32_t from, uint32_t to)
 {
-    return kind == CALL || kind == RETURN || kind == END || kind == TRAP || (kind != PLAIN && function_of(o, from) != function_of(o, to));
+    bool branch = kind == BRANCH || kind == SLOW_BRANCH;
+    return branch ? function_of(o, from) != function_of(o, to) : kind != PLAIN;
+}
+
+static struct oracle_event event_of(enum flow kind, const struct step *from, const struct step *to)
+{
+    return (struct oracle_event){ kind == TRAP ? from->pc + 2 : kind == END ? to->pc : from->pc, kind == END ? to->sp : from->sp };
 }
 
 static void count(struct oracle *o, size_t units)
 {
-    o->node[top(o)->node].count += units;
     o->total += units;
+    if (o->total > o->from && o->total <= o->to)
+        o->node[top(o)->node].count += units;
 }
 
-/* A branch that gives an event, and its slot, are counted where it leads. */
-static int run(struct oracle *o, const struct step *s, size_t n)
+/* A branch that gives an event, and its slot, are counted where it leads; an RTE, which is seen when it is done, where it stands. */
+static int run(struct oracle *o)
 {
-    size_t i = 0;
+    const struct step *s = o->steps;
+    size_t i = 0, n = o->nsteps;
     begin(o, s[0].pc, s[0].sp);
     while (i < n && !*o->why) {
         enum flow kind = flow_of(fetch(o, s[i].pc));
         size_t units = kind == PLAIN || kind == TRAP || kind == BRANCH ? 1 : 2;
         if (i + units > n) /* the step at n is the program's end */
             return confused(o, "the end within a slot", s[i].pc);
-        bool late = kind == PLAIN || kind == TRAP; /* these are over before anything changes */
+        bool late = kind == PLAIN || kind == TRAP || kind == END; /* these are over before anything changes */
         if (late)
-            count(o, 1);
+            count(o, units);
         if (kind == SLOW_BRANCH && s[i + 1].pc != s[i].pc + 2)
             return confused(o, "no slot", s[i].pc);
         if (is_event(o, kind, s[i].pc, s[i + units].pc))
-            o->told[o->ntold++] = (struct told){ s[i].pc, o->total };
+            o->told[o->ntold++] = (struct told){ event_of(kind, &s[i], &s[i + units]), o->total };
         if (follow(o, kind, &s[i], &s[i + units]) < 0)
             return -1;
         if (!late)
@@ -284,8 +295,11 @@ struct oracle *oracle_run(const struct step *steps, size_t n, const uint8_t *cod
     o->nf = nf;
     o->p = p;
     o->why = why;
+    o->steps = steps;
+    o->nsteps = n;
+    o->to = UINT64_MAX;
     o->now = &o->stack[0];
-    if (n && run(o, steps, n) == 0)
+    if (n && run(o) == 0)
         return o;
     oracle_free(o);
     return NULL;
@@ -297,15 +311,38 @@ const struct oracle_node *oracle_nodes(const struct oracle *o, size_t *n)
     return o->node;
 }
 
-void oracle_ends(const struct oracle *o, uint32_t first, uint32_t last, uint64_t *head, uint64_t *tail)
+static bool same_event(const struct oracle_event *a, const struct oracle_event *b)
 {
-    size_t i = 0, k = o->ntold;
-    while (i < o->ntold && o->told[i].pc != first)
+    return a->place == b->place && a->sp == b->sp;
+}
+
+/* Of the times at which this event came the one nearest to `total`: where code is not traced, the last ones may not have been seen. */
+static uint64_t nearest(const struct oracle *o, const struct oracle_event *e, uint64_t total)
+{
+    uint64_t best = UINT64_MAX, found = o->total;
+    for (size_t k = 0; k < o->ntold; k++) {
+        uint64_t t = o->told[k].total, d = t > total ? t - total : total - t;
+        if (same_event(&o->told[k].event, e) && d < best) {
+            best = d;
+            found = t;
+        }
+    }
+    return found;
+}
+
+uint64_t oracle_between(struct oracle *o, struct oracle_event first, struct oracle_event last, uint64_t seen)
+{
+    size_t i = 0;
+    while (i < o->ntold && !same_event(&o->told[i].event, &first))
         i++;
-    while (k > 0 && o->told[k - 1].pc != last)
-        k--;
-    *head = i < o->ntold ? o->told[i].total : 0;
-    *tail = k > 0 ? o->total - o->told[k - 1].total : 0;
+    o->from = i < o->ntold ? o->told[i].total : 0;
+    o->to = nearest(o, &last, o->from + seen);
+    o->total = o->nnodes = o->ntold = 0;
+    for (size_t s = 0; s < MAX_STACKS; s++)
+        o->stack[s].depth = 0;
+    o->now = &o->stack[0];
+    run(o);
+    return o->to - o->from;
 }
 
 void oracle_free(struct oracle *o)

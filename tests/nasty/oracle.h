@@ -22,14 +22,19 @@ struct oracle_node {
 struct oracle;
 
 /* oracle_run - the tree of a log
- * steps       n of them, and the one after, where the program is over
+ * steps       n of them, and the one after, where the program is over; borrowed, as code and f are
  * code, base  the program's bytes and their address; functions sorted by address, without gaps
  * Returns NULL, with a reason, if the log cannot be understood. */
 struct oracle *oracle_run(const struct step *steps, size_t n, const uint8_t *code, uint32_t base, size_t bytes, const struct oracle_function *f,
                           size_t nf, const struct nasty_program *p, char why[128]);
 const struct oracle_node *oracle_nodes(const struct oracle *o, size_t *n);
-/* oracle_ends - instructions before `first`, where the first event was seen, and from the last time at `last` on; both are the first root's */
-void oracle_ends(const struct oracle *o, uint32_t first, uint32_t last, uint64_t *head, uint64_t *tail);
+/* How to tell an event: its instruction's place, of an exception where SPC points, of an RTE where that leads; and the stack pointer there. */
+struct oracle_event {
+    uint32_t place, sp;
+};
+/* oracle_between - count instructions only from the first time of `first` to a time of `last`, the first and the last event that were seen, with
+ * `seen` instructions between them. Returns how many there were. */
+uint64_t oracle_between(struct oracle *o, struct oracle_event first, struct oracle_event last, uint64_t seen);
 void oracle_free(struct oracle *o);
 
 #endif
