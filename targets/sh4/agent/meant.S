@@ -344,7 +344,42 @@ trap_ended:
         SET_STATE
         bra     ended1
         nop
+! The program has moved its vectors (R0) since the last record that names a handler by them: told first, without counts. R1 kind of
+! that record, R2, R3 deltas. Without room that one will be lost, too.
+new_vbr:
+        mov.l   l_ext10,r5
+        mov.l   r2,@(X_D1,r5)
+        mov.l   @(S_WPTR,r15),r2
+        mov.l   r3,@(X_D2,r5)
+        mov.l   @(C_HARD,r4),r3
+        cmp/hs  r3,r2
+        bt      2f
+        mov.l   r0,@(X_VBR,r5)
+        mov.l   r1,@(X_T,r5)
+        mov.l   @(C_X1,r4),r1
+        mov.l   r1,@(X_S1,r5)
+        mov.l   @(C_X2,r4),r1
+        mov.l   r1,@(X_S2,r5)
+        mov.l   r0,@(C_X1,r4)
+        mova    1f,r0
+        mov     r0,r5
+        bra     emit_far10
+        mov     #K_VBR,r0
         .balign 4
+1:      mov.l   l_ext10,r5
+        mov.l   @(X_S1,r5),r0
+        mov.l   r0,@(C_X1,r4)
+        mov.l   @(X_S2,r5),r0
+        mov.l   r0,@(C_X2,r4)
+        mov.l   @(X_T,r5),r1
+2:      mov.l   @(X_D1,r5),r2
+        bra     record_told_far
+        mov.l   @(X_D2,r5),r3
+record_told_far:
+        bra     record_told
+        nop
+        .balign 4
+l_ext10: .long  ext
 l_meant10: .long meant
 l_expevt10: .long 0xFF000024
 l_sr_bits: .long 0x700083F3             ! what of SR can be loaded

@@ -63,6 +63,9 @@
         .equ X_BEGUN, 40                ! tasks that a filtered handler began
         .equ X_D1, 44
         .equ X_D2, 48
+        .equ X_VBR, 52                  ! the program's, as the host was told
+        .equ X_S1, 56
+        .equ X_S2, 60
         .equ R_INTEVT, 20               ! in the block `rom`, whose line an interrupt needs anyway: INTEVT of the program's last one
         ! state bits
         .equ ST_STOPPED, 1
@@ -105,6 +108,7 @@
         .equ K_ROM, 8
         .equ K_RETURN, 9
         .equ K_SWITCH, 10
+        .equ K_VBR, 11
         .equ NSLOTS, 32
 
 ! Saves R0-R3; the counters less what they were at the last exit in R2 and R3.
@@ -742,8 +746,14 @@ filter: or      #ST_FILTER,r0
         bra     pass
         mov.l   r3,@(C_PEND2,r4)
 
-! A record (R1 kind), then on to C_CHAIN.
+! A record (R1 kind) of an interrupt or exception, then on to C_CHAIN.
 record_pass:
+        stc     dbr,r0
+        mov.l   l_ext6,r5
+        mov.l   @(X_VBR,r5),r5
+        cmp/eq  r0,r5
+        bf      new_vbr_far
+record_told:
         mova    passed,r0
         mov     r0,r5
         bra     emit_far
@@ -751,6 +761,10 @@ record_pass:
 emit_far:
         bra     emit
         nop
+new_vbr_far:
+        bra     new_vbr
+        nop
+        .space  2                       ! to the same boundary over both links
         .balign 4
 passed: mov.l   @(S_PMC,r15),r1
         mov.l   @(8,r1),r2

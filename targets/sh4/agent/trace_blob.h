@@ -130,6 +130,7 @@ enum sh4_trace_kind {
     SH4_TRACE_K_RETURN,         /* a return (number x2) to x1, which is not what was kept; it is kept now */
     SH4_TRACE_K_SWITCH,         /* a filtered interrupt of another task than the one its RTE, in the next record, goes to: x1 interrupted pc, x2 its sp;
                                    the sp before them is that of the next record, whose deltas are nothing */
+    SH4_TRACE_K_VBR,            /* no event: x1 the program's VBR, from the next record on; deltas are nothing */
     SH4_TRACE_K_END
 };
 /* By a user break: a handler's end; or another task, or deeper code, at that place: the handler is still open. */

@@ -450,7 +450,11 @@ size_t sh4_trace_decode(struct sh4_trace_decoder *d, const uint32_t *words, size
             continue;
         }
         bad = false;
-        if (r.kind == SH4_TRACE_K_INTERRUPT && r.x2 >> 17 & 1) {
+        if (r.kind == SH4_TRACE_K_VBR) {
+            d->vbr = r.x1;
+            d->has_vbr = true;
+            d->sp_base = r.sp - SH4_TRACE_WINDOW;
+        } else if (r.kind == SH4_TRACE_K_INTERRUPT && r.x2 >> 17 & 1) {
             if (cap - got < 2)
                 break;
             struct record rte = r;

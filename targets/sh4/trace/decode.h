@@ -32,7 +32,7 @@ struct sh4_trace_decoder {
     int32_t first[2];      /* of the first record after arming: no stub ran before it */
     bool started;          /* the first record was seen */
     bool has_vbr;
-    uint32_t vbr;          /* the program's */
+    uint32_t vbr;          /* the program's; K_VBR tells of changes */
 
     uint64_t c16[2];       /* cumulative, 1/16 counts */
     int64_t debt16[2];     /* what subtracting the residue took too much, to be taken off later */

@@ -124,7 +124,7 @@ static uint64_t work_of(const struct sh4_trace *tr, size_t n)
         uint32_t number = tr->words[i] & SH4_TRACE_NUMBER;
         bool is_long = number >= SH4_TRACE_LONG;
         len = is_long ? SH4_TRACE_LONG_WORDS : 2;
-        work += is_long ? 16 : number < tr->plan.nids && tr->plan.id[number].kind == SH4_SITE_NKINDS ? 15 : 8;
+        work += is_long ? 16 : number < tr->plan.nids && tr->plan.id[number].kind == SH4_SITE_NKINDS ? 16 : 8;
     }
     return work;
 }
@@ -222,8 +222,6 @@ int sh4_trace_empty(struct sh4_trace *tr, struct err *err)
     if (ret < 0)
         return ret;
     if (n && (ret = choose_residue(tr, err)) < 0)
-        return ret;
-    if (!tr->was_reset && (ret = save_word(tr->t, SH4_SAVE_DBR, &tr->dec.vbr, err)) < 0)
         return ret;
     if ((ret = look_for_tasks(tr, err)) < 0)
         return ret;
