@@ -345,15 +345,8 @@ static void main_block(struct nasty_program *p, const struct plan *plan, unsigne
     call(p, name, false);
 }
 
-static void emit_main(struct nasty_program *p, const struct plan *plan, uint32_t dropped)
+static void main_blocks(struct nasty_program *p, const struct plan *plan, uint32_t dropped)
 {
-    put(p, "main: mov.l m_sp,r15\n mov.l m_sr,r0\n ldc r0,sr\n bra m_go\n mov #1,r8\n .align 2\n m_sp: .long 0x0C0F0000\n m_sr: .long 0x40000000\n m_go:");
-    if (on(plan, NASTY_trapa) || on(plan, NASTY_nested) || on(plan, NASTY_vbr)) {
-        load(p, "r0", "vec_0");
-        put(p, "ldc r0,vbr");
-        clear_data(p);
-    }
-    put(p, "mov #0,r4");
     unsigned blocks = 3 + pick(p, 4);
     for (unsigned k = 0; k < blocks; k++) {
         uint64_t before = p->random;
@@ -365,13 +358,29 @@ static void emit_main(struct nasty_program *p, const struct plan *plan, uint32_t
         }
         p->random = before * 6364136223846793005u + 1442695040888963407u; /* dropping one block changes no other */
     }
+}
+
+static void emit_main(struct nasty_program *p, const struct plan *plan, uint32_t dropped, unsigned rounds)
+{
+    put(p, "main: mov.l m_sp,r15\n mov.l m_sr,r0\n ldc r0,sr\n bra m_go\n mov #1,r8\n .align 2\n m_sp: .long 0x0C0F0000\n m_sr: .long 0x40000000\n m_go:");
+    if (on(plan, NASTY_trapa) || on(plan, NASTY_nested) || on(plan, NASTY_vbr)) {
+        load(p, "r0", "vec_0");
+        put(p, "ldc r0,vbr");
+        clear_data(p);
+    }
+    put(p, "mov #0,r4");
+    if (rounds > 1)
+        put(p, "mov #%u,r10\n m_round:", rounds); /* no function uses R10 */
+    main_blocks(p, plan, dropped);
+    if (rounds > 1)
+        put(p, "dt r10\n bt m_out\n bra m_round\n nop\n m_out:");
     uint64_t before = p->random;
     main_pieces(p, plan->features & ~(dropped >> 8));
     p->random = before;
     put(p, "m_end: mov.l m_off,r0\n mov #1,r1\n mov.w r1,@r0\n m_x: bra m_x\n nop\n .align 2\n m_off: .long 0xA4000030");
 }
 
-void nasty_generate(struct nasty_program *p, uint64_t seed, uint32_t features, uint32_t dropped)
+void nasty_generate(struct nasty_program *p, uint64_t seed, uint32_t features, uint32_t dropped, unsigned rounds)
 {
     struct plan plan = { .features = features };
     memset(p, 0, sizeof *p);
@@ -379,7 +388,7 @@ void nasty_generate(struct nasty_program *p, uint64_t seed, uint32_t features, u
     plan.n = 6 + (int)pick(p, MAX_FUNCTIONS - 6 + 1);
     for (int i = plan.n; i-- > 0;)
         plan_function(p, &plan, i);
-    emit_main(p, &plan, dropped);
+    emit_main(p, &plan, dropped, rounds);
     emit_functions(p, &plan);
     emit_pieces(p, features);
 }

@@ -46,12 +46,15 @@ struct nasty_program {
     uint64_t random; /* private */
     unsigned nlit, nlabel;
 };
+/* How often main calls what it calls, in a program that shall fill a small ring. */
+enum { NASTY_ROUNDS = 40 };
 
 /* nasty_generate - the program of a seed
  * features  bit per enum nasty_feature
  * dropped   bits 0-7: blocks of the main function, bits 8 on: pieces of a feature, that are left out, so that a failure can be made smaller
+ * rounds    main's calls are made so often
  * It begins at label "main" and is over at label "m_end"; QEMU's r2d board is then switched off. Its result is R8.
  * Labels without '_' are functions. */
-void nasty_generate(struct nasty_program *p, uint64_t seed, uint32_t features, uint32_t dropped);
+void nasty_generate(struct nasty_program *p, uint64_t seed, uint32_t features, uint32_t dropped, unsigned rounds);
 
 #endif

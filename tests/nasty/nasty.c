@@ -1,9 +1,11 @@
 /* Nasty programs against the whole trace: generator -> qemu's log -> true tree; simulated board -> agent -> events -> call tree.
  *
  *     sh4-nasty [--features a,b|all] [--seed N] [--count N] [--drop MASK] [--shrink] [--print] [--exact] [--each] [--vary N]
+ *               [--big] [--small] [--mix]
  *
- * Program k has seed N + k; --vary adds N programs of seeds that nobody has seen. With --each a program has a part of the features. Each is judged: "exact" (paths, hits, instructions, result), "marked" (what differs is doubtful or is said to
- * be untraced), else it fails. With --exact "marked" fails, too. */
+ * Program k has seed N + k; --vary adds N programs of seeds that nobody has seen. With --each a program has a part of the features. --big: big-endian.
+ * --small: a ring that fills several times. --mix: some of them so. Each is judged: "exact" (paths, hits, instructions, result), "marked" (what
+ * differs is doubtful), else it fails. With --exact "marked" fails, too. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdint.h>
@@ -29,7 +31,7 @@ struct options {
     uint64_t seed;
     unsigned count, vary;
     uint32_t features, dropped;
-    bool shrink, print, exact, each, quiet;
+    bool shrink, print, exact, each, quiet, big, small, mix;
 };
 /* What became of the programs. */
 struct tally {
@@ -280,11 +282,22 @@ static size_t find_ends(struct run *r)
     return (size_t)(last - r->b.ev) + 1;
 }
 
+/* In RAM as small as will do, or in all there is. */
+static void arm(struct run *r)
+{
+    struct trace_config cfg = { .counter = { 0x13, 0x23 }, .image = &r->b.im, .ram_base = SH4_AGENT_RAM_DEFAULT, .ram_bytes = SH4_AGENT_RAM_BYTES };
+    if (r->o->small)
+        for (cfg.ram_bytes = 14 << 10; r->b.t->ops->trace->arm(r->b.t, &cfg, NULL) == -ERR_RESOURCE; cfg.ram_bytes += 1 << 10)
+            assert_true(cfg.ram_bytes < SH4_AGENT_RAM_BYTES);
+    else
+        board_arm(&r->b, &cfg);
+}
+
 static void trace(struct run *r)
 {
     struct calltree_config cfg = { .resolve = resolve, .resolve_ctx = r };
-    board_open(&r->b, &r->prog, "", r->p.text);
-    board_arm(&r->b, &(struct trace_config){ .counter = { 0x13, 0x23 } });
+    board_open(&r->b, &r->prog, r->o->big ? ",be" : "", r->p.text);
+    arm(r);
     board_run(&r->b, "m_end", 4000000000);
     board_disarm(&r->b);
     assert_int_equal(r->b.t->ops->trace->status(r->b.t, &r->st, NULL), 0);
@@ -310,16 +323,17 @@ static void print_events(const struct run *r)
 static enum verdict judge(struct run *r)
 {
     char why[128];
-    nasty_generate(&r->p, r->seed, r->o->features, r->o->dropped);
+    nasty_generate(&r->p, r->seed, r->o->features, r->o->dropped, r->o->small ? NASTY_ROUNDS : 1);
     if (r->o->print)
         fputs(r->p.text, stdout);
+    r->prog.big = r->o->big;
     asm_text(&r->prog, BOARD_TEXT, r->p.text);
     find_functions(r);
-    if (!qemu_log_run(&r->log, r->prog.code, r->prog.len, BOARD_TEXT, asm_label(&r->prog, "m_end"))) {
+    if (!qemu_log_run(&r->log, &r->prog, asm_label(&r->prog, "m_end"))) {
         differs(r, false, "%s", r->log.why);
         return FAILED;
     }
-    r->oracle = oracle_run(r->log.steps, r->log.n, r->prog.code, BOARD_TEXT, r->prog.len, r->f, r->nf, &r->p, why);
+    r->oracle = oracle_run(r->log.steps, r->log.n, &r->prog, r->f, r->nf, &r->p, why);
     if (!r->oracle) {
         differs(r, false, "the log: %s", why);
         return FAILED;
@@ -388,7 +402,8 @@ static int feature_named(const char *name, size_t len)
 
 static void usage(void)
 {
-    printf("usage: sh4-nasty [--features a,b|all] [--seed N] [--count N] [--drop MASK] [--shrink] [--print] [--exact] [--each] [--vary N]\nfeatures:\n");
+    printf("usage: sh4-nasty [--features a,b|all] [--seed N] [--count N] [--drop MASK] [--shrink] [--print] [--exact] [--each] [--vary N]\n"
+           "       [--big] [--small] [--mix]\nfeatures:\n");
     for (int i = 0; i < NASTY_NFEATURES; i++)
         printf("  %-12s %s\n", nasty_features[i].name, nasty_features[i].text);
     exit(2);
@@ -412,17 +427,13 @@ static uint32_t parse_features(const char *list)
 
 static bool take_flag(struct options *o, const char *arg)
 {
-    if (!strcmp(arg, "--shrink"))
-        o->shrink = true;
-    else if (!strcmp(arg, "--print"))
-        o->print = true;
-    else if (!strcmp(arg, "--exact"))
-        o->exact = true;
-    else if (!strcmp(arg, "--each"))
-        o->each = true;
-    else
-        return false;
-    return true;
+    const struct { const char *name; bool *flag; } flags[] = { { "--shrink", &o->shrink }, { "--print", &o->print }, { "--exact", &o->exact },
+                                                               { "--each", &o->each },     { "--big", &o->big },     { "--small", &o->small },
+                                                               { "--mix", &o->mix } };
+    for (size_t i = 0; i < ARRAY_LEN(flags); i++)
+        if (!strcmp(arg, flags[i].name))
+            return *flags[i].flag = true;
+    return false;
 }
 
 static void parse(struct options *o, int argc, char **argv)
@@ -477,6 +488,8 @@ static void one(const struct options *given, uint64_t seed, struct tally *t)
 {
     struct options o = *given;
     o.features = o.each ? part_of(o.features, seed) : o.features;
+    o.big |= o.mix && seed % 4 == 1;
+    o.small |= o.mix && seed % 5 == 1;
     enum verdict v = run_seed(&o, seed);
     t->all[v]++;
     for (int i = 0; i < NASTY_NFEATURES; i++)
@@ -486,7 +499,8 @@ static void one(const struct options *given, uint64_t seed, struct tally *t)
     t->bad++;
     printf("  failed: sh4-nasty --features ");
     print_features(o.features);
-    printf(" --seed %llu --count 1 --drop 0x%x%s\n", (unsigned long long)seed, (unsigned)o.dropped, o.exact ? " --exact" : "");
+    printf(" --seed %llu --count 1 --drop 0x%x%s%s%s\n", (unsigned long long)seed, (unsigned)o.dropped, o.exact ? " --exact" : "", o.big ? " --big" : "",
+           o.small ? " --small" : "");
     if (o.shrink)
         shrink(&o, seed);
 }
@@ -506,7 +520,7 @@ int main(int argc, char **argv)
     static struct tally t;
     parse(&o, argc, argv);
     if (!qemu_log_present()) {
-        printf("skipped: needs qemu-system-sh4\n");
+        printf("skipped: needs qemu-system-sh4 and qemu-system-sh4eb\n");
         return 77;
     }
     for (unsigned k = 0; k < o.count; k++)

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "probe/base/bytes.h"
+
 enum { MAX_NODES = 4096, MAX_FRAMES = 512, MAX_STACKS = NASTY_MAX_TASKS + 1 };
 
 enum frame_kind { ROOT, CALLED, JUMPED, HANDLER };
@@ -21,9 +23,7 @@ struct told {
     uint64_t total;
 };
 struct oracle {
-    const uint8_t *code;
-    uint32_t base;
-    size_t bytes;
+    const struct asm_prog *code;
     const struct oracle_function *f;
     size_t nf;
     const struct nasty_program *p;
@@ -49,8 +49,8 @@ static int confused(struct oracle *o, const char *what, uint32_t pc)
 
 static uint16_t fetch(const struct oracle *o, uint32_t pc)
 {
-    uint32_t at = pc - o->base;
-    return at + 2 <= o->bytes ? (uint16_t)(o->code[at] | o->code[at + 1] << 8) : 0;
+    uint32_t at = pc - o->code->origin;
+    return at + 2 <= o->code->len ? get16(o->code->code + at, o->code->big) : 0;
 }
 
 static int function_of(const struct oracle *o, uint32_t pc)
@@ -279,8 +279,8 @@ static int run(struct oracle *o)
     return *o->why ? -1 : 0;
 }
 
-struct oracle *oracle_run(const struct step *steps, size_t n, const uint8_t *code, uint32_t base, size_t bytes, const struct oracle_function *f,
-                          size_t nf, const struct nasty_program *p, char why[128])
+struct oracle *oracle_run(const struct step *steps, size_t n, const struct asm_prog *code, const struct oracle_function *f, size_t nf,
+                          const struct nasty_program *p, char why[128])
 {
     struct oracle *o = calloc(1, sizeof *o);
     *why = 0;
@@ -289,8 +289,6 @@ struct oracle *oracle_run(const struct step *steps, size_t n, const uint8_t *cod
         return NULL;
     }
     o->code = code;
-    o->base = base;
-    o->bytes = bytes;
     o->f = f;
     o->nf = nf;
     o->p = p;

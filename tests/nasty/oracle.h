@@ -3,6 +3,7 @@
 #ifndef TESTS_NASTY_ORACLE_H
 #define TESTS_NASTY_ORACLE_H
 
+#include "tests/model/asm.h"
 #include "tests/nasty/gen.h"
 
 /* One executed instruction, with R15 and R8 before it. */
@@ -23,10 +24,10 @@ struct oracle;
 
 /* oracle_run - the tree of a log
  * steps       n of them, and the one after, where the program is over; borrowed, as code and f are
- * code, base  the program's bytes and their address; functions sorted by address, without gaps
+ * code        what runs; functions sorted by address, without gaps
  * Returns NULL, with a reason, if the log cannot be understood. */
-struct oracle *oracle_run(const struct step *steps, size_t n, const uint8_t *code, uint32_t base, size_t bytes, const struct oracle_function *f,
-                          size_t nf, const struct nasty_program *p, char why[128]);
+struct oracle *oracle_run(const struct step *steps, size_t n, const struct asm_prog *code, const struct oracle_function *f, size_t nf,
+                          const struct nasty_program *p, char why[128]);
 const struct oracle_node *oracle_nodes(const struct oracle *o, size_t *n);
 /* How to tell an event: its instruction's place, of an exception where SPC points, of an RTE where that leads; and the stack pointer there. */
 struct oracle_event {

@@ -4,7 +4,7 @@
 
 #include "tests/nasty/oracle.h"
 
-enum { QEMU_LOG_MAX_STEPS = 60000 };
+enum { QEMU_LOG_MAX_STEPS = 300000 };
 
 struct qemu_log {
     struct step *steps; /* up to, not including, `end` */
@@ -13,10 +13,10 @@ struct qemu_log {
     char why[128];      /* on failure */
 };
 
-/* qemu_log_present - is qemu-system-sh4 there? */
+/* qemu_log_present - are qemu-system-sh4 and qemu-system-sh4eb there? */
 bool qemu_log_present(void);
 /* qemu_log_run - run code from its first byte until pc is `end`; false with a reason. qemu_log_free in any case. */
-bool qemu_log_run(struct qemu_log *log, const uint8_t *code, size_t bytes, uint32_t base, uint32_t end);
+bool qemu_log_run(struct qemu_log *log, const struct asm_prog *code, uint32_t end);
 void qemu_log_free(struct qemu_log *log);
 
 #endif
