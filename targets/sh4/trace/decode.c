@@ -66,6 +66,12 @@ static bool caught(const struct record *r)
     return r->kind == SH4_TRACE_K_RTE && (r->x2 == SH4_TRACE_RTE_CAUGHT || r->x2 == SH4_TRACE_RTE_OTHER);
 }
 
+/* The host has asked for the ring; or it has made the record itself, of a program that stands. */
+static bool by_interrupt(const struct record *r)
+{
+    return r->kind == SH4_TRACE_K_TIME && r->x1 != SH4_TRACE_TIME_OF_HOST;
+}
+
 /* What the agent adds to a counter for one event, in 1/16: measured once, corrected for the stub that ran and for
  * the ways in and out. */
 static int32_t residue16(const struct sh4_trace_decoder *d, const struct record *r, int n)
@@ -79,7 +85,7 @@ static int32_t residue16(const struct sh4_trace_decoder *d, const struct record 
     int32_t extra = d->last ? by_code(code, id->extra_insns, id->extra_cycles) : 0;
     if (r->kind == SH4_TRACE_K_ROM) /* the agent took the stops off, as if it had always left with time pending */
         return 16 * (extra + out_of(d, n) - d->ways.pending[n]);
-    if (passes(r->kind) || r->kind == SH4_TRACE_K_SWITCH || caught(r)) /* K_SWITCH: its deltas end where the interrupt struck */
+    if (passes(r->kind) || r->kind == SH4_TRACE_K_SWITCH || by_interrupt(r) || caught(r)) /* K_SWITCH: its deltas end where the interrupt struck */
         extra += d->ways.no_trap[n];
     return d->residue16[n] + 16 * (extra + out_of(d, n));
 }

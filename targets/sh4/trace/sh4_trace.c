@@ -534,7 +534,7 @@ static int time_to_the_end(struct sh4_trace *tr, struct err *err)
         return ret;
     if ((ret = counters_now(tr, last, at, err)) < 0)
         return ret;
-    uint32_t words[] = { SH4_TRACE_LONG + SH4_TRACE_K_TIME, at[0] - last[0], at[1] - last[1], tr->t->r15, 0, 0 };
+    uint32_t words[] = { SH4_TRACE_LONG + SH4_TRACE_K_TIME, at[0] - last[0], at[1] - last[1], tr->t->r15, SH4_TRACE_TIME_OF_HOST, 0 };
     memcpy(tr->words, words, sizeof words);
     decode_words(tr, ARRAY_LEN(words));
     /* A record's 32 bits are over after 21 s at 200 MHz: of elapsed time it is known how often. */
