@@ -269,6 +269,7 @@ struct sh4_target {
     int (*trace_resuming)(struct sh4_target *t, struct resume *how, struct err *err);
     int (*trace_halted)(struct sh4_target *t, struct err *err);
     void (*trace_close)(struct sh4_target *t);
+    struct sh4_trace_found *trace_found; /* what traces of this session have learned of the program by its running; ours to free */
     bool (*trace_holds)(const struct sh4_target *t, uint32_t pc); /* the agent, its stubs or its slots are there */
     bool trace_ending;     /* the program halts for the trace to end: it need not be left as if nothing had been if it hangs */
     bool trace_lost;       /* a trace was armed when the board was lost: its agent may run still */

@@ -1000,6 +1000,7 @@ static void op_close(struct target *target)
         t->trace_close(t);
     sh4_link_fini(&t->link);
     free(t->vbr_sites);
+    free(t->trace_found);
     sh4_image_forget_written(t);
     free(t);
 }

@@ -286,6 +286,64 @@ static void copied__neither_place_holds_the_section__is_refused(void **state)
     board_close(b);
 }
 
+/* ---- code that is replaced while it is traced, and traced again ---- */
+
+/* `work` 4000 times, then 12000 times what is copied over it: other calls at other places, one of them within what was copied. Past the caches. */
+static const char overlays[] =
+    "main: mov.l stack,r15\n mov #0,r10\n mov #0,r11\n mov.l cwork_,r8\n mov.l n1_,r9\n"
+    "m_1: jsr @r8\n nop\n dt r9\n bf m_1\n bsr swap\n nop\n mov.l n2_,r9\n"
+    "m_2: jsr @r8\n nop\n dt r9\n bf m_2\n"
+    "end_: bra end_\n nop\n"
+    ".align 2\n stack: .long 0x0C0E0000\n cwork_: .long 0xAC010200\n n1_: .long 4000\n n2_: .long 12000\n"
+    "swap: mov.l from_,r1\n mov.l to_,r2\n mov #24,r3\n"
+    "swap_1: mov.l @r1+,r0\n mov.l r0,@r2\n add #4,r2\n dt r3\n bf swap_1\n rts\n nop\n"
+    ".align 2\n from_: .long 0xAC010300\n to_: .long 0xAC010200\n"
+    ".org 0x0C010200\n"
+    "work: sts.l pr,@-r15\n mov.l cleaf_,r1\n jsr @r1\n nop\n lds.l @r15+,pr\n rts\n nop\n"
+    ".org 0x0C010220\n cleaf_: .long leaf\n"
+    ".org 0x0C010280\n leaf: rts\n add #1,r10\n"
+    ".org 0x0C010300\n" /* runs at 0x0C010200; does not begin as functions do, or it would be patched where it lies */
+    "other_: nop\n nop\n nop\n nop\n nop\n mov #3,r2\n sts.l pr,@-r15\n mov.l c2_,r1\n o_1: jsr @r1\n nop\n bsr o_in\n nop\n dt r2\n bf o_1\n lds.l @r15+,pr\n rts\n nop\n"
+    "o_in: rts\n add #1,r11\n"
+    ".org 0x0C010340\n c2_: .long leaf\n"
+    ".org 0x0C010360\n nop\n nop\n";
+
+enum { BEFORE = 4000, BEHIND = 12000, O_IN = WORK + 34 };
+
+static void replaced__another_function_at_its_place__is_traced_soon(void **state)
+{
+    static struct asm_prog prog;
+    struct board b;
+    struct trace_status st;
+    size_t first = 0, calls[2] = { 0 };
+    (void)state;
+    board_open(&b, &prog, "", overlays);
+    assert_int_equal(asm_label(&prog, "o_in") - asm_label(&prog, "other_"), O_IN - WORK);
+    board_arm(&b, &(struct trace_config){ .counter = { 0x23, 0x13 } });
+    board_run(&b, "end_", 20ull * RUN_NS);
+    assert_int_equal(board_reg(&b, 10), BEFORE + 3 * BEHIND);
+    assert_int_equal(board_reg(&b, 11), 3 * BEHIND);
+    assert_int_equal(b.t->ops->trace->status(b.t, &st, NULL), 0);
+    print_message("  %s\n", st.note);
+    assert_non_null(strstr(st.note, "1 function(s) found by their running"));
+    for (size_t i = 0; i < b.nev; i++) {
+        uint32_t to = (uint32_t)b.ev[i].target & 0x1FFFFFFF;
+        if (b.ev[i].kind != EVENT_CALL)
+            continue;
+        first = !first && to == O_IN ? i : first;
+        calls[0] += first && to == O_IN;
+        calls[1] += first && to == (asm_label(&prog, "leaf") & 0x1FFFFFFF);
+    }
+    print_message("  %zu of %u calls within it seen\n", calls[0], 3 * BEHIND);
+    assert_true(first && calls[0] > 3 * BEHIND * 3 / 4);
+    assert_true(calls[1] + 1 >= calls[0] && calls[1] <= calls[0]); /* each of leaf's before one of the inner function's, the first was looked for by that */
+    board_disarm(&b);
+    for (uint32_t i = 0; i < 96; i += 4)
+        assert_int_equal(board_word(&b, WORK + i), board_word(&b, OTHER + i));
+    assert_int_equal(board_word(&b, BOARD_TEXT), *(uint32_t *)(void *)prog.code);
+    board_close(&b);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -295,6 +353,7 @@ int main(void)
         cmocka_unit_test(replaced__nobody_looked_before_disarming__stays_as_the_program_wrote_it),
         cmocka_unit_test(replaced__going_on_from_a_place_that_changed__new_instruction_runs),
         cmocka_unit_test(replaced__by_the_debugger__is_told),
+        cmocka_unit_test(replaced__another_function_at_its_place__is_traced_soon),
         cmocka_unit_test(copied__armed_before_the_copy__traced_from_when_it_is_seen),
         cmocka_unit_test(copied__armed_behind_the_copy__traced),
         cmocka_unit_test(copied__neither_place_holds_the_section__is_refused),

@@ -137,6 +137,106 @@ static void blind__function_nobody_can_find__its_calls_are_counted_and_doubtful(
     board_close(&b);
 }
 
+/* ---- found by its running ---- */
+
+/* Pointers of 16 bits with a secret on top; what they lead to calls, calls on through a register, jumps on, and has a constant like an RTS. */
+#define SECRET_CALLS(rounds, extra) \
+    "main: mov.l l_n,r9\n mov.l l_tab,r11\n mov.l l_key,r12\n mov.l l_ff,r13\n" \
+    "m_loop: mov.w @r11,r1\n extu.w r1,r1\n xor r12,r1\n jsr @r1\n mov #1,r4\n" extra " dt r9\n bf m_loop\n bsr f\n nop\n m_end: bra m_end\n nop\n" \
+    ".align 2\n l_n: .long " rounds "\n l_tab: .long d_table\n l_key: .long 0x0C01005A\n l_ff: .long f\n" \
+    "f: rts\n add #1,r8\n" \
+    "hid_g: sts.l pr,@-r15\n bsr hid_h\n nop\n jsr @r13\n nop\n mov.l l_c,r0\n lds.l @r15+,pr\n bra hid_i\n add r4,r8\n" \
+    ".align 2\n l_c: .long 0x0009000B\n" \
+    "hid_h: rts\n add #1,r10\n" \
+    "hid_i: mov r8,r0\n rts\n nop\n" \
+    ".align 2\n d_table: .long secret\n"
+
+enum { SECRET_ROUNDS = 20000, KEY = 0x005A };
+
+static void open_secret(struct board *b, struct asm_prog *prog, const char *src)
+{
+    static struct asm_prog first;
+    memset(&first, 0, sizeof first);
+    asm_define(&first, "secret", 0);
+    asm_text(&first, BOARD_TEXT, src);
+    uint32_t at = asm_label(&first, "hid_g");
+    assert_int_equal(at >> 16, 0x0C01);
+    char *text = malloc(strlen(src) + 80);
+    const char *word = strstr(src, ".long secret");
+    sprintf(text, "%.*s.long 0x%x%s", (int)(word - src), src, (unsigned)((at & 0xFFFF) ^ KEY), word + strlen(".long secret"));
+    board_open(b, prog, "", text);
+    free(text);
+}
+
+/* What memory holds is the program, and nothing else. */
+static void check_code(struct board *b)
+{
+    uint8_t *buf = malloc(b->prog->len);
+    assert_int_equal(b->t->ops->read_mem(b->t, BOARD_TEXT, 0, buf, b->prog->len, NULL), 0);
+    assert_memory_equal(buf, b->prog->code, b->prog->len);
+    free(buf);
+}
+
+static size_t count_from(const struct board *b, size_t from, enum event_kind kind, uint32_t target)
+{
+    size_t n = 0;
+    for (size_t i = from; i < b->nev; i++)
+        n += b->ev[i].kind == kind && (!target || b->ev[i].target == target);
+    return n;
+}
+
+static void shown__function_behind_a_secret_pointer__is_traced_soon_after_its_first_call(void **state)
+{
+    static struct board b;
+    static struct asm_prog prog;
+    struct trace_status st;
+    (void)state;
+    open_secret(&b, &prog, SECRET_CALLS("20000", ""));
+    board_arm(&b, &(struct trace_config){ .counter = { 0x23, 0x13 } });
+    board_run(&b, "m_end", 20000000000);
+    assert_int_equal(board_reg(&b, 8), 2 * SECRET_ROUNDS + 1);
+    assert_int_equal(board_reg(&b, 10), SECRET_ROUNDS);
+    assert_int_equal(b.t->ops->trace->status(b.t, &st, NULL), 0);
+    assert_non_null(strstr(st.note, "1 function(s) found by their running"));
+    size_t blind = 0, last = 0;
+    for (size_t k = 0; k < b.nev; k++)
+        blind += b.ev[k].kind == EVENT_CALL && b.ev[k].flags & EVENT_BLIND;
+    print_message("  %zu of %u calls blind, %llu ms held\n", blind, SECRET_ROUNDS, (unsigned long long)st.held_ns / 1000000);
+    assert_true(blind > 0 && blind < SECRET_ROUNDS / 4);
+    for (size_t i = 0; i < b.nev; i++)
+        last = b.ev[i].kind == EVENT_CALL && b.ev[i].flags & EVENT_BLIND ? i + 1 : last;
+    uint32_t g = asm_label(&prog, "hid_g"), h = asm_label(&prog, "hid_h"), f = asm_label(&prog, "f");
+    size_t rest = SECRET_ROUNDS - blind;
+    assert_int_equal(count_from(&b, last, EVENT_CALL, g), rest);
+    assert_int_equal(count_from(&b, last, EVENT_CALL, h), rest);
+    assert_int_equal(count_from(&b, last, EVENT_CALL, f), rest + 1);
+    size_t returns = count_from(&b, last, EVENT_RETURN, 0);
+    assert_true(returns > 3 * rest + 1 && returns <= 3 * rest + 4); /* the last blind call: that of f, what was caught on its way of the others */
+    board_disarm(&b);
+    check_code(&b);
+    board_close(&b);
+}
+
+/* The next arming of the session knows it. */
+static void shown__armed_again__is_known_from_the_first_call(void **state)
+{
+    static struct board b;
+    static struct asm_prog prog;
+    (void)state;
+    open_secret(&b, &prog, SECRET_CALLS("20000", ""));
+    board_arm(&b, &(struct trace_config){ .counter = { 0x23, 0x13 } });
+    board_run(&b, "m_end", 20000000000);
+    board_disarm(&b);
+    b.nev = 0;
+    board_set_reg(&b, 16, BOARD_TEXT);
+    board_arm(&b, &(struct trace_config){ .counter = { 0x23, 0x13 } });
+    board_run(&b, "m_end", 20000000000);
+    assert_int_equal(blind_events(&b), 0);
+    assert_int_equal(count_from(&b, 0, EVENT_CALL, 0), 3 * SECRET_ROUNDS + 1);
+    assert_int_equal(count_from(&b, 0, EVENT_RETURN, 0), 3 * SECRET_ROUNDS + 1);
+    board_close(&b);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -145,6 +245,8 @@ int main(void)
         cmocka_unit_test(found__task_that_never_returns__is_traced),
         cmocka_unit_test(found__data_behind_a_pointer__is_left_alone),
         cmocka_unit_test(blind__function_nobody_can_find__its_calls_are_counted_and_doubtful),
+        cmocka_unit_test(shown__function_behind_a_secret_pointer__is_traced_soon_after_its_first_call),
+        cmocka_unit_test(shown__armed_again__is_known_from_the_first_call),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

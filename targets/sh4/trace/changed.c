@@ -42,34 +42,12 @@ int sh4_trace_still(struct sh4_trace *tr, size_t i, uint16_t expected, struct er
     return sh4_trace_give_up(tr, i, err);
 }
 
-/* What memory from addr on holds if nothing has changed. */
-static void expect(const struct sh4_trace *tr, uint32_t addr, const uint8_t *image, uint8_t *buf, uint32_t n)
-{
-    const struct sh4_target *t = tr->t;
-    uint8_t insn[2];
-    memcpy(buf, image, n);
-    put16(insn, (uint16_t)SH4_TRACE_TRAP, t->base.big_endian);
-    for (size_t i = sh4_trace_first_in(&tr->plan, addr); i < tr->plan.npatches; i++) {
-        uint32_t off = (tr->plan.patch[i].addr & PHYS) - (addr & PHYS);
-        if (off + 1 >= n)
-            break;
-        if (tr->mark[i].in_memory)
-            memcpy(buf + off, insn, 2);
-    }
-    put16(insn, SH4_BREAK_INSN, t->base.big_endian);
-    for (size_t i = 0; i < t->npatches; i++) {
-        uint32_t off = (t->patch[i].addr & PHYS) - (addr & PHYS);
-        if (t->patch[i].in_memory && off + 1 < n)
-            memcpy(buf + off, insn, 2);
-    }
-}
-
 /* Adds the patches in [addr, addr + n) to those that have to be looked at one by one, unless all of it is as it should be: that is found
  * out on the board. */
 static int look_at(struct sh4_trace *tr, uint32_t addr, const uint8_t *image, uint32_t n, uint8_t *seen, struct err *err)
 {
     uint8_t buf[PART];
-    expect(tr, addr, image, buf, n);
+    sh4_trace_expect(tr, addr, image, buf, n);
     int ret = sh4_same_mem(&tr->t->base, (addr & PHYS) | 0xA0000000, buf, n & ~3u, err);
     for (size_t i = sh4_trace_first_in(&tr->plan, addr); ret > 0 && i < tr->plan.npatches; i++) {
         if ((tr->plan.patch[i].addr & PHYS) - (addr & PHYS) + 1 >= (n & ~3u))
@@ -103,7 +81,7 @@ static int look_at_each(struct sh4_trace *tr, const uint8_t *seen, struct err *e
 
 int sh4_trace_look(struct sh4_trace *tr, struct err *err)
 {
-    const struct image *im = tr->cfg.image;
+    const struct image *im = &tr->now;
     uint8_t *seen = calloc(tr->plan.npatches + 1, 1);
     size_t n = tr->plan.npatches;
     uint32_t low = n ? tr->plan.patch[0].addr & ~31u : 0;

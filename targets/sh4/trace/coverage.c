@@ -91,6 +91,9 @@ void sh4_trace_find_blind(struct sh4_trace *tr)
         id->blind = id->addr && id->has_target && id->kind != SH4_SITE_RTS && sh4_sites_blind(&tr->sites, id->target);
         id->blind_behind = id->addr && sh4_sites_blind(&tr->sites, id->addr);
     }
+    for (size_t i = 0; i < tr->plan.nids; i++)
+        if (tr->dec.target[i])
+            tr->dec.target[i] = (tr->dec.target[i] & ~1u) | sh4_sites_blind(&tr->sites, tr->dec.target[i] & ~1u);
     tr->dec.blind = is_blind;
     tr->dec.blind_ctx = &tr->sites;
 }

@@ -8,17 +8,18 @@
 #include "probe/base/util.h"
 #include "targets/sh4/agent/trace_blob.h"
 #include "targets/sh4/isa.h"
-#include "targets/sh4/trace/stubs.h"
+#include "targets/sh4/trace/plan_priv.h"
 
 enum {
     PHYS = 0x1FFFFFFF,
     SPAN = 512 << 10,                   /* code that is traced whatever the RAM is: with less the plan is refused */
     MOST_STUBS = 32 << 20,              /* bytes: no part has that much RAM */
     STACK_LINES = 24, STACK_WEIGHT = 8,
-    LINE = 32, ICACHE_LINES = 256, OCACHE_LINES = 512, OCACHE_BYTES = LINE * OCACHE_LINES,
+    LINE = 32, ICACHE_LINES = 256, ICACHE_BYTES = LINE * ICACHE_LINES, OCACHE_LINES = 512, OCACHE_BYTES = LINE * OCACHE_LINES,
     FAST_FROM = 0x100, FAST_TO = 0x1E0, /* the agent's path for one event */
     RETURNS = 4 * SH4_TRACE_KEPT_RETURNS,
-    SPECIAL = 16,                       /* bytes of one special site */
+    SPECIAL = SH4_PLACE_SPECIAL,
+    ROOM_MOST = 32 << 10, ROOM_SHARE = 8, LIST_SHARE = 16, TABLE_SHARE = 4, /* of RAM that is left: for what is found while the program runs */
     MAX_STEPPED = (1 << 14) - 1         /* what a record can name */
 };
 
@@ -28,24 +29,11 @@ struct stub_at {
     uint32_t end;    /* it starts so many bytes before the table */
 };
 
-/* One place to be patched, before numbers are given. */
-struct place {
-    const struct sh4_site *site; /* NULL: a point */
-    struct sh4_stub stub;
-    uint32_t addr;
-    uint32_t flags; /* special site, if not 0 */
-    uint32_t stub_index;
-    uint32_t agent_index; /* sites that read or load SR: the stub behind what the agent did */
-    uint32_t id;
-    uint16_t orig;
-    bool special;
-};
-
 struct work {
     const struct sh4_trace_request *rq;
-    struct place *place;
+    struct sh4_place *place;
     size_t nplaces;
-    struct place *rom; /* stepped: no stub, no patch */
+    struct sh4_place *rom; /* stepped: no stub, no patch */
     size_t nrom;
     struct stub_at *stub;
     size_t nstubs, stub_cap;
@@ -55,6 +43,9 @@ struct work {
     uint32_t region; /* bit 31 of the stubs' address: most code is there */
     uint32_t nspecials;
     uint32_t ram_ids; /* numbers of patched sites are less; stepped ones follow */
+    /* For what is found while the program runs, if the RAM is large enough: bytes of code the table covers before the first site and
+     * behind the last one, bytes of special sites and stubs, patches. */
+    uint32_t first, below, above, room, more_patches;
 };
 
 static uint32_t align(uint32_t v, uint32_t to)
@@ -62,8 +53,7 @@ static uint32_t align(uint32_t v, uint32_t to)
     return (v + to - 1) & ~(to - 1);
 }
 
-/* What the agent must know of a site's slot: see enum sh4_trace_flag. */
-static unsigned site_flag(const struct place *p, int32_t *by)
+unsigned sh4_place_flag(const struct sh4_place *p, int32_t *by)
 {
     *by = 0;
     if (p->stub.set_pr)
@@ -135,34 +125,31 @@ static uint32_t sr_flags(const struct sh4_site *s)
     }
 }
 
-/* A place that cannot be patched is the caller's to see to: what the search says of SR.BL behind it does not hold then. */
-static void add_sr(struct work *w, struct sh4_site *s)
+/* A place that reads or loads SR and cannot be patched is the caller's to see to: what the search says of SR.BL behind it does not hold then. */
+bool sh4_place_of(const struct sh4_trace_request *rq, struct sh4_site *s, struct sh4_place *out)
 {
-    struct place p = { .site = s, .addr = s->addr, .flags = sr_flags(s), .orig = s->opcode };
-    if (w->rq->translated && s->addr >> 30 != 2)
+    bool sr = sh4_site_is_sr(s->kind);
+    *out = (struct sh4_place){ .site = s, .addr = s->addr, .flags = sr ? sr_flags(s) : indirect_flags(s), .orig = s->opcode };
+    if (s->why != SH4_TRACED || (s->kind >= SH4_SITE_RTE && !sr))
+        return false;
+    if (rq->translated && s->addr >> 30 != 2)
         s->why = SH4_UNTRACED_MMU;
-    else if (s->stepped)
+    else if (sr && s->stepped)
         s->why = SH4_UNTRACED_ROM;
-    else
-        w->place[w->nplaces++] = p;
+    else if (!sr && !s->stepped && sh4_stub_site(s, rq->big, &out->stub, NULL) < 0)
+        s->why = SH4_UNTRACED_STUB;
+    return s->why == SH4_TRACED;
 }
 
 static void add_sites(struct work *w)
 {
     struct sh4_sites *ss = w->rq->sites;
     for (size_t i = 0; i < ss->nsites; i++) {
-        struct sh4_site *s = &ss->site[i];
-        struct place p = { .site = s, .addr = s->addr, .flags = indirect_flags(s), .orig = s->opcode };
-        if (sh4_site_is_sr(s->kind) && s->why == SH4_TRACED)
-            add_sr(w, s);
-        if (s->kind >= SH4_SITE_RTE || s->why != SH4_TRACED)
+        struct sh4_place p;
+        if (!sh4_place_of(w->rq, &ss->site[i], &p))
             continue;
-        if (w->rq->translated && s->addr >> 30 != 2)
-            s->why = SH4_UNTRACED_MMU;
-        else if (s->stepped)
+        if (ss->site[i].stepped)
             w->rom[w->nrom++] = p;
-        else if (sh4_stub_site(s, w->rq->big, &p.stub, NULL) < 0)
-            s->why = SH4_UNTRACED_STUB;
         else
             w->place[w->nplaces++] = p;
     }
@@ -170,11 +157,11 @@ static void add_sites(struct work *w)
 
 static int by_addr(const void *a, const void *b)
 {
-    uint32_t x = ((const struct place *)a)->addr & PHYS, y = ((const struct place *)b)->addr & PHYS;
+    uint32_t x = ((const struct sh4_place *)a)->addr & PHYS, y = ((const struct sh4_place *)b)->addr & PHYS;
     return x < y ? -1 : x > y;
 }
 
-static void give_up(struct place *p)
+static void give_up(struct sh4_place *p)
 {
     if (p->site)
         ((struct sh4_site *)(uintptr_t)p->site)->why = SH4_UNTRACED_LIMIT;
@@ -204,7 +191,7 @@ static void keep_densest(struct work *w)
 }
 
 /* A place that reads or loads SR has two: the instruction itself, and what comes behind the agent's doing it. */
-static bool keep_stubs_of(struct work *w, struct place *p)
+static bool keep_stubs_of(struct work *w, struct sh4_place *p)
 {
     struct sh4_stub agent;
     if (!p->site || !sh4_site_is_sr(p->site->kind))
@@ -225,7 +212,7 @@ static int keep_stubs(struct work *w, struct err *err)
 
 static int add_point(struct work *w, uint32_t addr, uint32_t flag, struct err *err)
 {
-    struct place p = { .addr = addr };
+    struct sh4_place p = { .addr = addr };
     for (size_t i = 0; i < w->nplaces; i++)
         if (((w->place[i].addr ^ addr) & PHYS) == 0) {
             w->place[i].flags |= flag;
@@ -251,24 +238,26 @@ static void choose_region(struct work *w)
     w->region = 2 * high >= w->nplaces ? 0x80000000 : 0;
 }
 
-static bool is_special(const struct work *w, const struct place *p)
+bool sh4_place_special(const struct sh4_place *p, uint32_t end, uint32_t region)
 {
     int32_t by;
-    unsigned flag = site_flag(p, &by);
-    return p->flags || (by && flag != SH4_TRACE_RETURN_POP) || w->stub[p->stub_index].end > SH4_TRACE_STUB_REACH || (p->addr & 0x80000000) != w->region;
+    unsigned flag = sh4_place_flag(p, &by);
+    return p->flags || (by && flag != SH4_TRACE_RETURN_POP) || end > SH4_TRACE_STUB_REACH || (p->addr & 0x80000000) != region;
 }
 
 /* A site's number is that of its halfword, from 1. Stepped ones follow, as many as a record can name. */
 static size_t number(struct work *w)
 {
-    uint32_t first = w->nplaces ? w->place[0].addr & PHYS : 0, last = 0;
+    uint32_t last = 0;
+    w->first = w->nplaces ? (w->place[0].addr & PHYS) - w->below : 0;
+    w->nspecials = 0;
     for (size_t i = 0; i < w->nplaces; i++) {
-        struct place *p = &w->place[i];
-        p->id = last = ((p->addr & PHYS) - first) / 2 + 1;
-        p->special = is_special(w, p);
+        struct sh4_place *p = &w->place[i];
+        p->id = last = ((p->addr & PHYS) - w->first) / 2 + 1;
+        p->special = sh4_place_special(p, w->stub[p->stub_index].end, w->region);
         w->nspecials += p->special;
     }
-    w->ram_ids = last + 1;
+    w->ram_ids = last + 1 + w->above / 2;
     for (size_t i = MAX_STEPPED; i < w->nrom; i++)
         give_up(&w->rom[i]);
     w->nrom = MIN(w->nrom, (size_t)MAX_STEPPED);
@@ -286,11 +275,11 @@ static void lay_out(const struct work *w, struct layout *l)
 {
     l->pages = sh4_trace_blob.size;
     l->specials = align(l->pages + (w->ram_ids * 2 / SH4_TRACE_PAGE + 1) * 4, SPECIAL);
-    l->table = align(l->specials + w->nspecials * SPECIAL + w->stub_bytes, LINE);
+    l->table = align(l->specials + w->nspecials * SPECIAL + w->room + w->stub_bytes, LINE);
     l->stubs = l->table - w->stub_bytes; /* which include the return addresses */
     l->table_bytes = w->ram_ids * 2;
     l->patches = align(l->table + l->table_bytes, 8);
-    l->rom = align(l->patches + (uint32_t)w->nplaces * 8, 4);
+    l->rom = align(l->patches + ((uint32_t)w->nplaces + w->more_patches) * 8, 4);
     l->rom_bytes = w->nrom ? align(w->rom[w->nrom - 1].addr + 2 - w->rom[0].addr, 4) : 0;
     l->end = align(l->rom + l->rom_bytes, LINE);
 }
@@ -367,13 +356,13 @@ static void relocate(struct sh4_trace_plan *p, bool serial, bool big)
 }
 
 static uint32_t stub_address(const struct work *w, const struct sh4_trace_plan *p, const struct layout *l,
-                             const struct place *x)
+                             const struct sh4_place *x)
 {
     uint32_t at = p->base + l->table - w->stub[x->stub_index].end;
     return x->addr >> 31 ? at : at & PHYS;
 }
 
-static void fill_id(const struct place *x, struct sh4_trace_id *id, uint32_t stub)
+void sh4_place_id(const struct sh4_place *x, struct sh4_trace_id *id, uint32_t stub)
 {
     *id = (struct sh4_trace_id){ .addr = x->addr, .stub = stub, .stub_pr = x->stub.set_pr, .kind = SH4_SITE_NKINDS,
                                  .extra_insns = x->stub.extra_insns, .extra_cycles = x->stub.extra_cycles };
@@ -391,9 +380,9 @@ static void fill_id(const struct place *x, struct sh4_trace_id *id, uint32_t stu
 static void fill_rom(const struct work *w, struct sh4_trace_plan *p, const struct layout *l)
 {
     for (size_t i = 0; i < w->nrom; i++) {
-        const struct place *x = &w->rom[i];
+        const struct sh4_place *x = &w->rom[i];
         put16(p->image + l->rom + (x->addr - w->rom[0].addr), (uint16_t)(i + 1), w->rq->big);
-        fill_id(x, &p->id[x->id], 0);
+        sh4_place_id(x, &p->id[x->id], 0);
     }
     p->rom = (struct sh4_trace_rom){ .base = w->rq->window.base, .bytes = w->nrom ? w->rq->window.bytes : 0, .bamr = w->rq->window.bamr,
                                      .text = w->nrom ? w->rom[0].addr : 0, .text_bytes = l->rom_bytes, .table = l->rom,
@@ -403,39 +392,37 @@ static void fill_rom(const struct work *w, struct sh4_trace_plan *p, const struc
 /* Specials are in the order of their sites, numbered anew in each 64 KB of code. */
 static void fill_pages(const struct work *w, struct sh4_trace_plan *p, const struct layout *l)
 {
-    uint32_t before = 0, page = 0;
-    for (size_t i = 0; i < w->nplaces; i++) {
-        for (; page <= w->place[i].id * 2 / SH4_TRACE_PAGE; page++)
+    uint32_t before = 0, page = 0, pages = w->ram_ids * 2 / SH4_TRACE_PAGE + 1;
+    for (size_t i = 0; i <= w->nplaces; i++) {
+        uint32_t upto = i < w->nplaces ? w->place[i].id * 2 / SH4_TRACE_PAGE + 1 : pages;
+        for (; page < upto; page++)
             put32(p->image + l->pages + page * 4, p->base + l->specials + before * SPECIAL - SPECIAL, w->rq->big);
-        before += w->place[i].special;
+        before += i < w->nplaces && w->place[i].special;
     }
 }
 
-/* Words of a special site. Of those that read or load SR the first is where the program goes on when the agent has done it, the third the
- * instruction itself, the last where a read's value goes. */
-static void special_words(const struct work *w, const struct sh4_trace_plan *p, const struct layout *l, const struct place *x, uint8_t *at)
+void sh4_place_words(const struct sh4_place *x, uint32_t stub, uint32_t agent, bool big, uint8_t *at)
 {
     int32_t by;
-    uint32_t stub = stub_address(w, p, l, x) | site_flag(x, &by);
-    put32(at + 4, x->flags, w->rq->big);
+    stub |= sh4_place_flag(x, &by);
+    put32(at + 4, x->flags, big);
     if (!x->site || !sh4_site_is_sr(x->site->kind)) {
-        put32(at, stub, w->rq->big);
-        put32(at + 8, (uint32_t)by, w->rq->big);
+        put32(at, stub, big);
+        put32(at + 8, (uint32_t)by, big);
         return;
     }
-    struct place behind = *x;
-    behind.stub_index = x->agent_index;
-    uint32_t agent = stub_address(w, p, l, &behind);
-    put32(at, agent, w->rq->big);
-    put32(at + 8, stub, w->rq->big);
-    put32(at + 12, x->stub.value ? (agent | 0x80000000) + x->stub.value : 0, w->rq->big);
+    put32(at, agent, big);
+    put32(at + 8, stub, big);
+    put32(at + 12, x->stub.value ? (agent | 0x80000000) + x->stub.value : 0, big);
 }
 
 /* Special site number n. Returns its number in its 64 KB of code. */
-static uint16_t fill_special(const struct work *w, struct sh4_trace_plan *p, const struct layout *l, const struct place *x, uint32_t n)
+static uint16_t fill_special(const struct work *w, struct sh4_trace_plan *p, const struct layout *l, const struct sh4_place *x, uint32_t n)
 {
     uint32_t page = get32(p->image + l->pages + x->id * 2 / SH4_TRACE_PAGE * 4, w->rq->big);
-    special_words(w, p, l, x, p->image + l->specials + n * SPECIAL);
+    struct sh4_place behind = *x;
+    behind.stub_index = x->agent_index;
+    sh4_place_words(x, stub_address(w, p, l, x), stub_address(w, p, l, &behind), w->rq->big, p->image + l->specials + n * SPECIAL);
     return (uint16_t)((p->base + l->specials + n * SPECIAL - page) / SPECIAL);
 }
 
@@ -445,17 +432,17 @@ static void fill_tables(const struct work *w, struct sh4_trace_plan *p, const st
     uint32_t specials = 0;
     fill_pages(w, p, l);
     for (size_t i = 0; i < w->nplaces; i++) {
-        const struct place *x = &w->place[i];
+        const struct sh4_place *x = &w->place[i];
         int32_t by;
-        unsigned flag = site_flag(x, &by);
+        unsigned flag = sh4_place_flag(x, &by);
         uint16_t entry = (uint16_t)((0x10000 - w->stub[x->stub_index].end) | flag);
         if (x->special)
             entry = fill_special(w, p, l, x, specials++);
         put16(p->image + l->table + x->id * 2, entry, big);
         put32(p->image + l->patches + i * 8, x->addr, big);
         put32(p->image + l->patches + i * 8 + 4, (uint32_t)SH4_TRACE_TRAP << 16 | x->orig, big);
-        p->patch[i] = (struct sh4_trace_patch){ .addr = x->addr, .orig = x->orig, .entry = entry, .id = x->id };
-        fill_id(x, &p->id[x->id], stub_address(w, p, l, x));
+        p->patch[i] = (struct sh4_trace_patch){ .addr = x->addr, .orig = x->orig, .entry = entry, .id = x->id, .row = (uint32_t)i };
+        sh4_place_id(x, &p->id[x->id], stub_address(w, p, l, x));
     }
     for (size_t i = 0; i < w->nstubs; i++)
         memcpy(p->image + l->table - w->stub[i].end, w->stub[i].bytes, w->stub[i].len);
@@ -467,7 +454,7 @@ static void fill_words(const struct work *w, struct sh4_trace_plan *p, const str
     const struct sh4_trace_request *rq = w->rq;
     uint32_t table = p->base + l->table, plain = MIN(l->table_bytes, (uint32_t)SH4_TRACE_SHORT_CODE);
     const struct { uint32_t at, value; } words[] = {
-        { b->save + 4u * SH4_TRACE_S_TEXT, w->nplaces ? w->place[0].addr : 0 },
+        { b->save + 4u * SH4_TRACE_S_TEXT, w->nplaces ? (w->place[0].addr & ~(uint32_t)PHYS) | w->first : 0 },
         { b->save + 4u * SH4_TRACE_S_SIZE, rq->state & SH4_TRACE_ODD ? 0 : plain },
         { b->save + 4u * SH4_TRACE_S_BASE, w->region ? table : table & PHYS },
         { b->save + 4u * SH4_TRACE_S_WPTR, p->ring }, { b->save + 4u * SH4_TRACE_S_LIMIT, p->ring + p->ring_bytes },
@@ -520,12 +507,46 @@ static uint32_t ring_bytes(const struct sh4_trace_request *rq, uint32_t from)
     return MIN(n, most) & ~7u;
 }
 
+/* What is found while the program runs needs room: a part of the RAM that is left is kept for it. */
+static void make_room(struct work *w, const struct layout *l)
+{
+    uint32_t left = w->rq->ram_bytes - needed(l), low, high;
+    if (!w->nplaces)
+        return;
+    uint32_t last = w->place[w->nplaces - 1].addr, share = left / TABLE_SHARE;
+    if (sh4_sites_section(w->rq->sites, last, &low, &high))
+        w->above = MIN((high - last - 2) & ~1u, share & ~1u);
+    if (sh4_sites_section(w->rq->sites, w->place[0].addr, &low, &high))
+        w->below = MIN(w->place[0].addr - low, (share - w->above) & ~1u);
+    w->room = MIN(left / ROOM_SHARE, (uint32_t)ROOM_MOST);
+    if (l->table < ICACHE_BYTES) /* the stubs of a small program stay where the agent's own lines of the caches are not */
+        w->room = MIN(w->room, ICACHE_BYTES - l->table);
+    w->room &= ~(SPECIAL - 1u);
+    w->more_patches = left / LIST_SHARE / 8;
+}
+
+static void place_parts(const struct work *w, struct sh4_trace_plan *p, const struct layout *l)
+{
+    p->npatches = w->nplaces;
+    p->table = l->table;
+    p->text = w->first;
+    p->ram_ids = w->ram_ids;
+    p->region = w->region;
+    p->stubs = l->stubs - w->room;
+    p->stubs_end = p->returns = l->table - RETURNS;
+    p->pages = l->pages;
+    p->room = (struct sh4_trace_room){ .special = l->specials + w->nspecials * SPECIAL, .stub = l->stubs, .list = l->patches,
+                                       .rows = (uint32_t)w->nplaces, .rows_most = (uint32_t)w->nplaces + w->more_patches };
+    p->ring = (p->base + l->end) | 0xA0000000;
+    p->ring_bytes = ring_bytes(w->rq, p->base + l->end);
+}
+
 static int build(struct work *w, struct sh4_trace_plan *p, struct err *err)
 {
     const struct sh4_trace_request *rq = w->rq;
     struct layout l;
     char hint[160];
-    p->nids = number(w);
+    number(w);
     lay_out(w, &l);
     uint32_t need = needed(&l);
     if (need > rq->ram_bytes) {
@@ -533,6 +554,9 @@ static int build(struct work *w, struct sh4_trace_plan *p, struct err *err)
                  (need + 1023) / 1024);
         return err_set(err, ERR_RESOURCE, hint, "trace: %u bytes of agent RAM at 0x%08x are too few", rq->ram_bytes, rq->ram);
     }
+    make_room(w, &l);
+    p->nids = number(w);
+    lay_out(w, &l);
     p->base = choose_base(w, &l);
     p->image_len = l.end;
     p->big = rq->big;
@@ -541,13 +565,7 @@ static int build(struct work *w, struct sh4_trace_plan *p, struct err *err)
     p->patch = calloc(w->nplaces ? w->nplaces : 1, sizeof *p->patch);
     if (!p->image || !p->id || !p->patch)
         return err_set(err, ERR_NOMEM, "", "trace plan");
-    p->npatches = w->nplaces;
-    p->table = l.table;
-    p->text = w->nplaces ? w->place[0].addr & PHYS : 0;
-    p->stubs = l.stubs;
-    p->stubs_end = p->returns = l.table - RETURNS;
-    p->ring = (p->base + l.end) | 0xA0000000;
-    p->ring_bytes = ring_bytes(rq, p->base + l.end);
+    place_parts(w, p, &l);
     relocate(p, rq->serial, rq->big);
     fill_tables(w, p, &l);
     fill_rom(w, p, &l);
@@ -627,7 +645,7 @@ void sh4_trace_plan_fini(struct sh4_trace_plan *p)
 long sh4_trace_plan_index(const struct sh4_trace_plan *p, uint32_t addr)
 {
     uint32_t off = (addr & PHYS) - p->text;
-    if (!p->npatches || off > (p->patch[p->npatches - 1].addr & PHYS) - p->text)
+    if (!p->npatches || off / 2 + 1 >= p->ram_ids)
         return -1;
     return (long)(p->table + off + 2);
 }

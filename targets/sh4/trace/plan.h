@@ -52,6 +52,13 @@ struct sh4_trace_patch {
     uint16_t orig;
     uint16_t entry; /* in the table */
     uint32_t id;    /* its number in records */
+    uint32_t row;   /* in the list for a later attach */
+};
+
+/* Offsets in the image of what is free for places found while the program runs: special sites grow towards the stubs, stubs towards them. */
+struct sh4_trace_room {
+    uint32_t special, stub;
+    uint32_t list, rows, rows_most; /* of patches for a later attach */
 };
 
 /* Code that is stepped instead of patched. bytes 0: none. */
@@ -70,7 +77,11 @@ struct sh4_trace_plan {
     uint8_t *image;            /* image_len bytes at base, target byte order */
     size_t image_len;          /* multiple of 4 */
     uint32_t table, text;      /* table of sites (offset in image), physical address of the first site */
-    uint32_t stubs, stubs_end; /* offsets in the image */
+    uint32_t ram_ids;          /* the table's halfwords; numbers from here on are of stepped sites */
+    uint32_t region;           /* bit 31 of the stubs' address as most code reaches them */
+    uint32_t stubs, stubs_end; /* offsets in the image, room for more included */
+    uint32_t pages;            /* of the words of l_specials */
+    struct sh4_trace_room room;
     uint32_t returns;          /* of the return addresses kept, behind the stubs */
     uint32_t ring, ring_bytes; /* P2 address; bytes before the reserve for long records */
     struct sh4_trace_id *id;   /* by number: one for each halfword from the first site on, from 1; addr 0: no site */
@@ -83,6 +94,7 @@ struct sh4_trace_plan {
 };
 
 enum {
+    SH4_TRACE_ROOM_EACH = 128, /* bytes of room: no place takes more */
     SH4_TRACE_RESERVE = 2048,  /* bytes behind the ring for records of events that cannot wait */
     SH4_TRACE_MIN_RING = 6144, /* calibration needs that much and the reserve, too */
     SH4_TRACE_MOST_WORDS = 1 << 16 /* ring and reserve: what the host reads in one go */
@@ -99,6 +111,12 @@ int sh4_trace_plan(const struct sh4_trace_request *rq, struct sh4_trace_plan *ou
 /* sh4_trace_plan_needs - RAM that a plan for the request needs at least, ring and all; rq's own RAM only says how far apart
  * sites may be (see there). The sites' verdicts stay as they are. Returns as sh4_trace_plan(). */
 int sh4_trace_plan_needs(const struct sh4_trace_request *rq, uint32_t *bytes, struct err *err);
+/* sh4_trace_plan_more - adds places to a plan that is in use, in the room it has left
+ * rq     as it was planned with
+ * site   n of them, to be traced; one that has a patch already gets another stub. What finds no room is given up (SH4_UNTRACED_LIMIT)
+ * On success patches are in order again: the indices of those known before may have changed. New in the image: the table's entries, the
+ * list's rows, special sites up to room.special and stubs from room.stub on. Returns 0 or -ERR_NOMEM. */
+int sh4_trace_plan_more(const struct sh4_trace_request *rq, struct sh4_trace_plan *p, struct sh4_site *const *site, size_t n, struct err *err);
 void sh4_trace_plan_fini(struct sh4_trace_plan *p);
 
 /* sh4_trace_plan_index - byte offset in the image of addr's table entry (any alias); -1 outside. */

@@ -108,6 +108,7 @@ static void decode_words(struct sh4_trace *tr, size_t n)
                 tr->active = e[k].kind == EVENT_START;
             tr->doubtful += e[k].flags & EVENT_DOUBTFUL ? 1 : 0;
             tr->events += e[k].kind != EVENT_TIMESTAMP && e[k].kind != EVENT_LOST;
+            sh4_trace_seen(tr, &e[k]);
             sh4_trace_push(tr, &e[k]);
         }
         if (!used)
@@ -196,8 +197,6 @@ static int forget_returns(struct sh4_trace *tr, struct err *err)
     return sh4_trace_put(tr, tr->plan.returns, none, ARRAY_LEN(none), err);
 }
 
-static void make_note(struct sh4_trace *tr);
-
 int sh4_trace_empty(struct sh4_trace *tr, struct err *err)
 {
     const uint32_t save = sh4_trace_blob.save;
@@ -239,13 +238,13 @@ int sh4_trace_empty(struct sh4_trace *tr, struct err *err)
     tr->drains++;
     tr->last_drain_ns = now(tr->t);
     tr->asks = 0;
-    if (!tr->armed || !tr->nwaiting)
+    if (!tr->armed)
         return 0;
     size_t waiting = tr->nwaiting;
-    ret = sh4_trace_take_copies(tr, err);
+    ret = waiting ? sh4_trace_take_copies(tr, err) : 0;
     if (tr->nwaiting != waiting)
-        make_note(tr);
-    return ret;
+        sh4_trace_note(tr);
+    return ret < 0 || tr->t->trace_ending ? ret : sh4_trace_look_further(tr, err);
 }
 
 /* A break set by the agent on channel B to catch the end of a handler has to survive the kernel. */
@@ -425,8 +424,6 @@ static const char *filter_name(const struct trace_config *cfg)
     return cfg->shinobi_routine ? cfg->shinobi_routine : DEFAULT_SHINOBI;
 }
 
-static void make_note(struct sh4_trace *tr);
-
 /* What ran of a task between its beginning in a filtered handler and its first interruption is not in the profile. */
 static int look_for_tasks(struct sh4_trace *tr, struct err *err)
 {
@@ -437,11 +434,11 @@ static int look_for_tasks(struct sh4_trace *tr, struct err *err)
     if (ret < 0 || begun == tr->begun)
         return ret;
     tr->begun = begun;
-    make_note(tr);
+    sh4_trace_note(tr);
     return 0;
 }
 
-static void make_note(struct sh4_trace *tr)
+void sh4_trace_note(struct sh4_trace *tr)
 {
     size_t unexplored = 0;
     tr->untraced = tr->yielded ? tr->plan.rom.nsites : 0;
@@ -460,6 +457,10 @@ static void make_note(struct sh4_trace *tr)
         n += snprintf(tr->note + n, sizeof tr->note - (size_t)n, "; %zu where the program has replaced the code", tr->changed);
     if (unexplored)
         n += snprintf(tr->note + n, sizeof tr->note - (size_t)n, "; %zu bytes of code not reached by the search", unexplored);
+    if (sh4_trace_shown(tr))
+        n += snprintf(tr->note + n, sizeof tr->note - (size_t)n, "; %zu function(s) found by their running", sh4_trace_shown(tr));
+    if (tr->found->more)
+        n += snprintf(tr->note + n, sizeof tr->note - (size_t)n, "; more that ran are not traced");
     if (tr->evidence)
         n += snprintf(tr->note + n, sizeof tr->note - (size_t)n, "; SR.BL taken as clear at the entry");
     if (tr->begun)
@@ -497,7 +498,7 @@ static int resumed(struct sh4_target *t, struct err *err)
         ret = sh4_trace_patch(tr, (size_t)(p - tr->plan.patch), false, err);
     tr->stepped = 0;
     if (tr->plan.rom.bytes)
-        make_note(tr);
+        sh4_trace_note(tr);
     if (ret == 0 && !t->ubc[1].used) {
         ret = sh4_trace_get(tr, sh4_trace_blob.cold + 4 * SH4_TRACE_C_EXC, &spc, 1, err);
         if (ret == 0 && spc)
@@ -694,18 +695,22 @@ static int find_sites(struct sh4_trace *tr, bool sr_traps, struct err *err)
     bool clear = !REG_GET(t->sr, SH4_SR_BL);
     uint32_t handlers[] = { t->prog_vbr + 0x100, t->prog_vbr + 0x400, t->prog_vbr + 0x600 };
     struct sh4_sites_config cfg = { .entry_blocked = !(clear && t->pc == (uint32_t)tr->cfg.image->entry),
-                                    .handlers = handlers, .nhandlers = ARRAY_LEN(handlers), .sr_traps = sr_traps };
+                                    .handlers = handlers, .nhandlers = ARRAY_LEN(handlers), .sr_traps = sr_traps,
+                                    .found = tr->found->at, .nfound = tr->found->n };
+    tr->searched_with.vbr = t->prog_vbr;
+    tr->searched_with.sr_traps = sr_traps;
+    tr->searched_with.entry_blocked = cfg.entry_blocked;
     int ret = sh4_sites_find(tr->cfg.image, &cfg, &tr->sites, err);
     if (ret < 0 || !clear || !cfg.entry_blocked || !(sh4_sites_code(&tr->sites, t->pc) & SH4_CODE_INSN) ||
         !sh4_sites_may_block(&tr->sites, t->pc, NULL))
         return ret;
     sh4_sites_fini(&tr->sites);
-    cfg.entry_blocked = false;
+    cfg.entry_blocked = tr->searched_with.entry_blocked = false;
     tr->evidence = true;
     return sh4_sites_find(tr->cfg.image, &cfg, &tr->sites, err);
 }
 
-static bool left_alone(const struct trace_config *cfg, uint32_t addr)
+bool sh4_trace_left_alone(const struct trace_config *cfg, uint32_t addr)
 {
     for (size_t i = 0; i < cfg->nno_patch; i++) {
         uint32_t low = (uint32_t)cfg->no_patch[i].low & 0x1FFFFFFF, bytes = (uint32_t)(cfg->no_patch[i].high - cfg->no_patch[i].low);
@@ -722,11 +727,11 @@ static int leave_alone(struct sh4_trace *tr, struct err *err)
     for (size_t i = 0; i <= cfg->nstops; i++) {
         bool start = i == cfg->nstops;
         uint32_t at = (uint32_t)(start ? cfg->start : cfg->stops[i]);
-        if ((!start || cfg->has_start) && left_alone(cfg, at))
+        if ((!start || cfg->has_start) && sh4_trace_left_alone(cfg, at))
             return err_set(err, ERR_USAGE, "choose another place for it, or a smaller range", "0x%08x is a start or stop point, and in a --no-patch range", at);
     }
     for (size_t i = 0; i < tr->sites.nsites; i++)
-        if (tr->sites.site[i].why == SH4_TRACED && left_alone(cfg, tr->sites.site[i].addr))
+        if (tr->sites.site[i].why == SH4_TRACED && sh4_trace_left_alone(cfg, tr->sites.site[i].addr))
             tr->sites.site[i].why = SH4_UNTRACED_ASKED;
     return 0;
 }
@@ -757,7 +762,7 @@ static bool find_filter(const struct trace_config *cfg, uint32_t *at)
     if (cfg->irq_filter != IRQ_FILTER_SHINOBI || !cfg->image->lookup || !cfg->image->lookup(cfg->image, filter_name(cfg), &addr))
         return false;
     *at = (uint32_t)addr;
-    return !left_alone(cfg, *at);
+    return !sh4_trace_left_alone(cfg, *at);
 }
 
 /* All of the request but the RAM and what depends on it. stops: room for TRACE_MAX_STOPS. */
@@ -770,6 +775,7 @@ static int make_request(struct sh4_trace *tr, uint32_t *stops, struct sh4_trace_
         .next_vbr = t->agent_base + t->layout->hook_vbr, .state = initial_state(&tr->cfg), .wait_loops = WAIT_LOOPS,
     };
     rq->has_filter = find_filter(&tr->cfg, &rq->filter);
+    tr->filter_at = rq->has_filter ? rq->filter : 0;
     for (size_t i = 0; i < tr->cfg.nstops; i++)
         stops[i] = (uint32_t)tr->cfg.stops[i];
     return calls_struct(&tr->cfg, &rq->calls_struct, err);
@@ -793,9 +799,19 @@ static int make_plan(struct sh4_trace *tr, struct err *err)
         return ret;
     sh4_trace_ram(tr, &rq.ram, &rq.ram_bytes);
     ret = sh4_trace_translated(tr, rq.ram, rq.ram_bytes, err);
-    rq.translated = ret != 0;
+    rq.translated = tr->translated = ret != 0;
     sh4_rom_window(&tr->sites, rq.ram, rq.ram_bytes, &rq.window);
     return ret < 0 ? ret : sh4_trace_plan(&rq, &tr->plan, err);
+}
+
+int sh4_trace_plan_for(struct sh4_trace *tr, struct sh4_sites *sites, struct sh4_site *const *site, size_t n, struct err *err)
+{
+    uint32_t stops[TRACE_MAX_STOPS];
+    struct sh4_trace_request rq;
+    int ret = make_request(tr, stops, &rq, err);
+    rq.sites = sites;
+    rq.translated = tr->translated;
+    return ret < 0 ? ret : sh4_trace_plan_more(&rq, &tr->plan, site, n, err);
 }
 
 static int write_agent(struct sh4_trace *tr, struct err *err)
@@ -875,7 +891,7 @@ static int check_patches(struct sh4_trace *tr, struct err *err)
     return ret;
 }
 
-static bool holds(const struct sh4_target *t, uint32_t pc)
+bool sh4_trace_holds(const struct sh4_target *t, uint32_t pc)
 {
     const struct sh4_trace_plan *p = &t->trace->plan;
     return (pc & PHYS) - (p->base & PHYS) < p->image_len;
@@ -888,7 +904,7 @@ static void set_hooks(struct sh4_trace *tr, bool on)
     t->trace_hide = on ? sh4_trace_hide : NULL;
     t->trace_write = on ? sh4_trace_write : NULL;
     t->trace_poll = on ? look : NULL;
-    t->trace_holds = on ? holds : NULL;
+    t->trace_holds = on ? sh4_trace_holds : NULL;
     t->trace_halted = on ? halted : NULL;
     t->trace_resumed = on ? resumed : NULL;
     t->trace_resuming = on ? resuming : NULL;
@@ -997,6 +1013,8 @@ static int arm_halted(struct sh4_trace *tr, struct err *err)
     if (ret >= 0)
         ret = sh4_trace_compare(tr, err);
     if (ret == 0)
+        ret = sh4_trace_found_init(tr, err);
+    if (ret == 0)
         ret = find_and_plan(tr, err);
     if (ret == 0)
         ret = init_state(tr, err);
@@ -1026,9 +1044,11 @@ static void free_trace(struct sh4_trace *tr)
 {
     if (!tr)
         return;
+    sh4_trace_found_end(tr);
     sh4_sites_fini(&tr->sites);
     sh4_trace_plan_fini(&tr->plan);
     free(tr->dec.target);
+    free(tr->rom);
     free(tr->mark);
     free(tr->waits);
     free(tr->queue);
@@ -1100,9 +1120,9 @@ static int trace_arm(struct target *target, const struct trace_config *cfg, stru
     tr->armed = true;
     tr->active = !cfg->has_start;
     tr->yielded = tr->plan.rom.bytes && t->ubc[0].used;
-    make_note(tr);
+    sh4_trace_note(tr);
     set_hooks(tr, true);
-    tr->last_drain_ns = tr->last_ask_ns = now(t);
+    tr->last_drain_ns = tr->last_ask_ns = tr->glance.next_ns = now(t);
     if (tr->active)
         note_event(tr, EVENT_START, t->pc, EVENT_CAUSE_NONE, 0);
     return sh4_lost(t, run_program(t, ran, err));
@@ -1154,7 +1174,7 @@ static int trace_disarm(struct target *target, struct err *err)
         ret = undo(tr, err);
     tr->ending = tr->changed != before;
     if (tr->ending)
-        make_note(tr);
+        sh4_trace_note(tr);
     tr->armed = tr->active = false;
     set_hooks(tr, false);
     if (ret < 0)
@@ -1177,7 +1197,7 @@ static int trace_set_active(struct target *target, bool active, struct err *err)
     if (ret == 0)
         ret = sh4_trace_look(tr, err);
     if (ret == 0)
-        make_note(tr);
+        sh4_trace_note(tr);
     if (ret == 0 && active != tr->active) {
         ret = start_state(tr, active, err);
         if (ret == 0)

@@ -21,6 +21,22 @@ struct sh4_trace_mark {
     bool stale;     /* ... and the agent does not know yet */
 };
 
+/* Where the program was seen to run although the search knew no way there. */
+struct sh4_trace_found {
+    uint32_t sum;    /* of the program's code: another program's places mean nothing */
+    uint32_t at[256];
+    size_t n;
+    bool more;       /* there are some that are not traced: no room, no time */
+};
+
+/* Looking for code that the program has changed, a part at a time. */
+struct sh4_trace_glance {
+    size_t section;
+    uint32_t off;
+    unsigned in_vain;
+    uint64_t next_ns;
+};
+
 struct sh4_trace {
     struct sh4_target *t;
     struct trace_config cfg;
@@ -35,6 +51,19 @@ struct sh4_trace {
     int32_t step_cost[2][2];     /* of a stop in stepped code: by caches off and on, then counter */
     uint32_t stepped;            /* site being stepped over by the user, | 1; 0 none */
     bool absent;                 /* a patch may be out that should be in: a breakpoint's place, one that was stepped over */
+    struct sh4_trace_found *found; /* the target's */
+    size_t searched;             /* of found, by the last search */
+    bool search_due;
+    unsigned searches;           /* done again since arming */
+    uint64_t search_after_ns;
+    struct { uint32_t vbr; bool entry_blocked, sr_traps; } searched_with;
+    struct sh4_trace_glance glance;
+    struct image now;            /* the program as it is: */
+    struct image_section *section; /* ... its sections, */
+    uint8_t **copy;              /* ... and their contents where those have changed; NULL: as in cfg.image */
+    bool *rom;                   /* by section: takes no patch */
+    bool translated;             /* code outside P1 and P2 takes none */
+    uint32_t filter_at;          /* the filter's routine, 0 none */
     bool *waits;                 /* by section of the image: not at its run address yet, its patches follow when it is */
     size_t nwaiting;
     size_t changed;              /* places where the program has replaced the code, since arming */
@@ -88,6 +117,35 @@ bool sh4_trace_sees(const struct sh4_trace *tr, const struct sh4_site *s);
 void sh4_trace_find_blind(struct sh4_trace *tr);
 /* What is not seen as EVENT_UNTRACED: up to cap of those that were not told since tr->told was 0. Returns how many. */
 size_t sh4_trace_tell_coverage(struct sh4_trace *tr, struct event *out, size_t cap);
+/* ---- code that running shows (found.c, now.c, again.c) ---- */
+/* The trace is being armed, cfg is there; it ends. */
+int sh4_trace_found_init(struct sh4_trace *tr, struct err *err);
+void sh4_trace_found_end(struct sh4_trace *tr);
+/* An event came: does it show code that nobody knew? */
+void sh4_trace_seen(struct sh4_trace *tr, const struct event *e);
+/* How many functions only running has shown. */
+size_t sh4_trace_shown(const struct sh4_trace *tr);
+/* The program is held, its ring is empty: looks for changed code, and searches again if there is reason to. */
+int sh4_trace_look_further(struct sh4_trace *tr, struct err *err);
+/* The search again, with what is known now, and patches by what it finds. */
+int sh4_trace_again(struct sh4_trace *tr, struct err *err);
+/* Places to be forgotten since the code there has changed (bytes was to is, n from addr on). True if there was one. */
+bool sh4_trace_forget_changed(struct sh4_trace *tr, uint32_t addr, const uint8_t *was, const uint8_t *is, uint32_t n);
+int sh4_trace_now_init(struct sh4_trace *tr, struct err *err);
+void sh4_trace_now_fini(struct sh4_trace *tr);
+/* Brings tr->now up to date. changed: code that the search has found is another. */
+int sh4_trace_now_refresh(struct sh4_trace *tr, bool *changed, struct err *err);
+/* Does the next part of the code differ from tr->now? */
+int sh4_trace_glance(struct sh4_trace *tr, bool *differs, struct err *err);
+/* What memory from addr on holds if nothing but ours has changed: n bytes of the program, with what is ours in them. */
+void sh4_trace_expect(const struct sh4_trace *tr, uint32_t addr, const uint8_t *program, uint8_t *buf, uint32_t n);
+/* Adds places to the plan (plan_more.c). */
+int sh4_trace_plan_for(struct sh4_trace *tr, struct sh4_sites *sites, struct sh4_site *const *site, size_t n, struct err *err);
+/* Is addr in a --no-patch range? Is it the agent's, or of its stubs and slots? */
+bool sh4_trace_left_alone(const struct trace_config *cfg, uint32_t addr);
+bool sh4_trace_holds(const struct sh4_target *t, uint32_t pc);
+/* The status note, anew. */
+void sh4_trace_note(struct sh4_trace *tr);
 /* A drain: the agent is halted in the kernel. Everything in the ring goes to the queue (arm.c calls it too). */
 int sh4_trace_empty(struct sh4_trace *tr, struct err *err);
 /* Event made by the host. */

@@ -34,7 +34,7 @@ struct search {
 
 /* ---- set-up ---- */
 
-static int add_spans(struct sh4_walk *w, const struct image *im)
+static int add_spans(struct sh4_walk *w, const struct image *im, const struct image *built)
 {
     w->span = calloc(im->nsections ? im->nsections : 1, sizeof *w->span);
     if (!w->span)
@@ -47,6 +47,7 @@ static int add_spans(struct sh4_walk *w, const struct image *im)
         sp->base = (uint32_t)sec->addr;
         sp->size = (uint32_t)sec->size & ~1u;
         sp->data = sec->data;
+        sp->built = built && built->sections[i].data != sec->data ? built->sections[i].data : NULL;
         sp->flags = calloc(sp->size / 2, 1);
         sp->owner = calloc(sp->size / 2, sizeof *sp->owner);
         sp->start = calloc(sp->size / 2, sizeof *sp->start);
@@ -58,16 +59,28 @@ static int add_spans(struct sh4_walk *w, const struct image *im)
     return 0;
 }
 
+/* Has nothing in [low, high) changed since the program was built? */
+static bool as_built(const struct sh4_walk *w, uint32_t low, uint32_t high)
+{
+    struct walk_at at;
+    if (!walk_find(w, low, &at) || !at.span->built)
+        return true;
+    uint32_t off = (uint32_t)at.index * 2, n = MIN(high - low, at.span->size - off);
+    return memcmp(at.span->data + off, at.span->built + off, n) == 0;
+}
+
 static void add_roots(struct search *s, const struct image *im)
 {
     for (size_t i = 0; i < im->nfunctions; i++) {
-        uint32_t f = walk_function(s->w, (uint32_t)im->functions[i].low);
+        uint32_t low = (uint32_t)im->functions[i].low, high = (uint32_t)im->functions[i].high;
+        uint32_t f = walk_moved(s->w, low) ? SH4_NO_FUNCTION : walk_function(s->w, low);
         if (f == SH4_NO_FUNCTION)
             continue;
         s->w->function[f].name = im->functions[i].name;
-        s->w->function[f].high = (uint32_t)im->functions[i].high;
+        s->w->function[f].high = high && as_built(s->w, low, high) ? high : 0;
     }
-    walk_function(s->w, (uint32_t)im->entry);
+    if (!walk_moved(s->w, (uint32_t)im->entry))
+        walk_function(s->w, (uint32_t)im->entry);
     for (size_t i = 0; i < s->cfg->nhandlers; i++)
         walk_function(s->w, s->cfg->handlers[i]);
 }
@@ -489,7 +502,7 @@ static bool leads_to_function(const struct search *s, uint32_t value)
 static void take_address(struct search *s, uint32_t value, bool beside)
 {
     bool known = leads_to_function(s, value);
-    if (!is_address(value) || (!known && !walk_plausible(s->w, value, !beside)))
+    if (!is_address(value) || (!known && (walk_moved(s->w, value) || !walk_plausible(s->w, value, !beside))))
         return;
     uint32_t f = walk_function(s->w, value);
     if (f == SH4_NO_FUNCTION)
@@ -509,6 +522,39 @@ static void take_word(struct search *s, const uint8_t *data, const uint8_t *flag
     bool before = off >= 4 && !(flags && flags[off / 2 - 2] & IN_USE) && leads_to_function(s, get32(data + off - 4, big));
     bool behind = off + 8 <= size && !(flags && flags[off / 2 + 2] & IN_USE) && leads_to_function(s, get32(data + off + 4, big));
     take_address(s, get32(data + off, big), before || behind);
+}
+
+/* The function whose symbol says that addr is in it. */
+static uint32_t function_around(const struct sh4_walk *w, uint32_t addr)
+{
+    for (size_t f = 0; f < w->nfunctions; f++)
+        if (w->function[f].high && walk_inside(w, (uint32_t)f, addr))
+            return (uint32_t)f;
+    return SH4_NO_FUNCTION;
+}
+
+static void add_found_at(struct search *s, uint32_t addr, bool within)
+{
+    if (!walk_executed(s->w, addr))
+        return;
+    uint32_t f = within ? function_around(s->w, addr) : SH4_NO_FUNCTION;
+    if (f != SH4_NO_FUNCTION) {
+        walk_goes_on(s->w, f, addr);
+    } else if ((f = walk_function(s->w, addr)) != SH4_NO_FUNCTION) {
+        s->w->function[f].address_taken = true;
+        s->w->function[f].shown = !within;
+    }
+    walk_run(s->w); /* the next one may be in it */
+}
+
+/* Where the program has been although nothing is known to lead there: it was sent there by an address it computed. Places within functions
+ * come last: most are in one of the others. */
+static void add_found(struct search *s)
+{
+    for (uint32_t within = 0; within <= SH4_FOUND_WITHIN; within++)
+        for (size_t i = 0; i < s->cfg->nfound; i++)
+            if ((s->cfg->found[i] & SH4_FOUND_WITHIN) == within)
+                add_found_at(s, s->cfg->found[i] & ~(uint32_t)SH4_FOUND_WITHIN, within);
 }
 
 /* Words of data sections, words of code sections that are neither instructions nor known literals, and
@@ -546,7 +592,7 @@ static bool block(struct sh4_walk *w, uint32_t f, uint32_t by)
 static void block_roots(struct search *s, const struct image *im)
 {
     struct sh4_walk *w = s->w;
-    if (s->cfg->entry_blocked)
+    if (s->cfg->entry_blocked && !walk_moved(w, (uint32_t)im->entry))
         block(w, walk_function(w, (uint32_t)im->entry), SH4_NO_FUNCTION);
     for (size_t i = 0; i < s->cfg->nhandlers; i++)
         block(w, walk_function(w, s->cfg->handlers[i]), SH4_NO_FUNCTION);
@@ -745,21 +791,22 @@ static void find_states(struct search *s, const struct image *im)
     bool changed = true;
     block_roots(s, im);
     while (changed && !s->w->nomem) {
-        size_t functions = s->w->nfunctions;
+        size_t functions = s->w->nfunctions, found = s->w->reached;
         s->nsites = s->nedges = s->nescaped = 0;
         find_all(s);
         emit_all(s);
+        add_found(s);
         find_addresses(s, im);
         block_roots(s, im);
         changed = closure(s);
-        changed |= find_exit_any(s->w) || s->w->nfunctions != functions;
+        changed |= find_exit_any(s->w) || s->w->nfunctions != functions || s->w->reached != found;
     }
 }
 
 static void give(struct search *s, struct sh4_sites *out)
 {
     *out = (struct sh4_sites){ .site = s->site, .nsites = s->nsites, .function = s->w->function,
-                               .nfunctions = s->w->nfunctions, .discarded_runs = s->w->discarded, .walk = s->w };
+                               .nfunctions = s->w->nfunctions, .nreached = s->w->nfunctions, .discarded_runs = s->w->discarded, .walk = s->w };
     if (s->nsites) {
         out->text_low = s->site[0].addr;
         out->text_high = s->site[s->nsites - 1].addr + 4;
@@ -777,7 +824,7 @@ int sh4_sites_find(const struct image *im, const struct sh4_sites_config *cfg, s
     if (!s.w)
         return err_set(err, ERR_NOMEM, "", "site search");
     s.w->big = im->big_endian;
-    if (add_spans(s.w, im) < 0)
+    if (add_spans(s.w, im, cfg->built) < 0)
         goto nomem;
     if (!s.w->nspans) {
         walk_free(s.w);
@@ -804,6 +851,35 @@ nomem:
     return err_set(err, ERR_NOMEM, "", "site search: %s", im->path);
 }
 
+int sh4_sites_keep(struct sh4_sites *s, const struct sh4_site *site, const struct sh4_function *f)
+{
+    struct sh4_walk *w = s->walk;
+    struct sh4_site *more = realloc(s->site, (s->nsites + 1) * sizeof *more);
+    if (!more)
+        return -ERR_NOMEM;
+    s->site = more;
+    size_t k = w->nfunctions;
+    while (k > s->nreached && (w->function[k - 1].low != f->low || w->function[k - 1].name != f->name))
+        k--;
+    if (k == s->nreached) {
+        if (!walk_grow(w, (void **)&w->function, w->nfunctions, &w->function_cap, sizeof *w->function))
+            return -ERR_NOMEM;
+        w->function[w->nfunctions++] = (struct sh4_function){ .low = f->low, .high = f->high, .name = f->name, .blocked_by = SH4_NO_FUNCTION };
+        k = w->nfunctions;
+    }
+    s->function = w->function;
+    s->nfunctions = w->nfunctions;
+    s->site[s->nsites] = *site;
+    s->site[s->nsites++].function = (uint32_t)k - 1;
+    return 0;
+}
+
+void sh4_sites_sort(struct sh4_sites *s)
+{
+    if (s->nsites)
+        qsort(s->site, s->nsites, sizeof *s->site, by_addr);
+}
+
 void sh4_sites_fini(struct sh4_sites *s)
 {
     free(s->site);
@@ -817,6 +893,16 @@ unsigned sh4_sites_code(const struct sh4_sites *s, uint32_t addr)
 {
     struct walk_at at;
     return walk_find(s->walk, addr, &at) ? at.span->flags[at.index] : 0;
+}
+
+bool sh4_sites_section(const struct sh4_sites *s, uint32_t addr, uint32_t *low, uint32_t *high)
+{
+    struct walk_at at;
+    if (!walk_find(s->walk, addr, &at))
+        return false;
+    *low = at.span->base;
+    *high = at.span->base + at.span->size;
+    return true;
 }
 
 bool sh4_sites_opcode(const struct sh4_sites *s, uint32_t addr, uint16_t *opcode)

@@ -74,6 +74,7 @@ struct sh4_function {
     bool maybe_meant;     /* may be entered where the program means BL to be set, and it is not */
     bool address_taken;
     bool blind;           /* some way out of it gives no event; filled in by who knows what is traced */
+    bool shown;           /* only its running showed it */
     bool guessed;         /* no control flow was found that leads there, but a pointer does, and it reads as code */
     bool uses_spc;        /* has an RTE or loads SPC or SSR: a trap in between would change them */
     uint8_t exit_bl;      /* SH4_BL_* mask at return */
@@ -81,10 +82,16 @@ struct sh4_function {
     uint32_t unexplored;  /* bytes of the symbol's range no control flow reaches */
 };
 
+enum { SH4_FOUND_WITHIN = 1 /* of an address: no function begins there, as far as is known */ };
+
 struct sh4_sites_config {
     bool entry_blocked;           /* SR.BL at the ELF entry point is or may be 1 (after reset it is) */
     const uint32_t *handlers;     /* entry points that run with BL=1, e.g. VBR+0x600; may be NULL */
     size_t nhandlers;
+    const uint32_t *found;        /* where the program was seen to run, code or not by what the image says, | SH4_FOUND_WITHIN; may be NULL */
+    size_t nfound;
+    const struct image *built;    /* the image as it was built, if another is searched: what the program has changed it into. Functions that begin
+                                   * where it has are no longer known. Its sections are the same ones; may be NULL */
     bool sr_traps;                /* loads of SR may be done by the agent: what they load need not be known then */
 };
 
@@ -92,7 +99,7 @@ struct sh4_sites {
     struct sh4_site *site; /* by address, each address once */
     size_t nsites;
     struct sh4_function *function;
-    size_t nfunctions;
+    size_t nfunctions, nreached; /* from nreached on: of sites kept, see sh4_sites_keep() */
     size_t discarded_runs; /* instruction runs that ran into data and were not taken for code */
     uint32_t text_low, text_high; /* range that holds every site; 0,0 if none */
     struct sh4_walk *walk; /* private: the code map behind sh4_sites_code */
@@ -114,11 +121,19 @@ enum sh4_code_flag {
 int sh4_sites_find(const struct image *im, const struct sh4_sites_config *cfg, struct sh4_sites *out,
                    struct err *err);
 
+/* sh4_sites_keep - adds a site of another search, and the function it was in, where this one has no site: it is no longer traced. Returns 0 or
+ * -ERR_NOMEM. Not in order until sh4_sites_sort(). */
+int sh4_sites_keep(struct sh4_sites *s, const struct sh4_site *site, const struct sh4_function *f);
+void sh4_sites_sort(struct sh4_sites *s); /* by address */
+
 /* sh4_sites_fini - NULL members are fine; *s is cleared. */
 void sh4_sites_fini(struct sh4_sites *s);
 
 /* sh4_sites_code - enum sh4_code_flag bits of the halfword at addr (any alias); 0 outside code. */
 unsigned sh4_sites_code(const struct sh4_sites *s, uint32_t addr);
+
+/* sh4_sites_section - the code section around addr: [*low, *high); false outside. */
+bool sh4_sites_section(const struct sh4_sites *s, uint32_t addr, uint32_t *low, uint32_t *high);
 
 /* sh4_sites_opcode - the image's halfword at addr (any alias); false outside code sections. */
 bool sh4_sites_opcode(const struct sh4_sites *s, uint32_t addr, uint16_t *opcode);

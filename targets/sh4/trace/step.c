@@ -1,5 +1,7 @@
 /* Code that takes no patch, on the target: found by trying, stepped by channel A of the user break controller. The
  * debugger comes first: while it has both channels, nothing is stepped, and the note says so. */
+#include <stdlib.h>
+
 #include "probe/base/util.h"
 #include "targets/sh4/agent/trace_blob.h"
 #include "targets/sh4/regs.h"
@@ -69,13 +71,16 @@ int sh4_trace_find_rom(struct sh4_trace *tr, struct err *err)
 {
     const struct image *im = tr->cfg.image;
     uint32_t mmucr;
-    int ret = sh4_agent_peek(tr->t, SH4_MMUCR, 4, &mmucr, err);
+    free(tr->rom);
+    tr->rom = calloc(im->nsections + 1, sizeof *tr->rom);
+    int ret = tr->rom ? sh4_agent_peek(tr->t, SH4_MMUCR, 4, &mmucr, err) : err_set(err, ERR_NOMEM, "", "trace");
     for (size_t i = 0; ret >= 0 && i < im->nsections; i++) {
         const struct image_section *s = &im->sections[i];
         bool translated = mmucr & 1 && s->addr >> 30 != 2; /* who knows what is there: reported as such */
         if (!s->code || !s->data || s->size < 2 || translated || (ret = section_is_rom(tr, s, err)) <= 0)
             continue;
         ret = refuse_points(tr, s, err);
+        tr->rom[i] = true;
         for (size_t k = 0; ret == 0 && k < tr->sites.nsites; k++)
             tr->sites.site[k].stepped |= in_section(s, tr->sites.site[k].addr);
     }

@@ -280,6 +280,12 @@ static void mark_literal(struct sh4_walk *w, uint32_t addr)
         at.span->flags[at.index] |= SH4_CODE_LITERAL;
 }
 
+void walk_goes_on(struct sh4_walk *w, uint32_t f, uint32_t addr)
+{
+    mark(w, addr, SH4_CODE_TARGET);
+    push(w, &w->sure, addr, f);
+}
+
 /* A switch table ends where its lowest target, other code or other data begins. */
 static void read_table(struct sh4_walk *w, const struct run *r, uint32_t func)
 {
@@ -310,6 +316,7 @@ static void read_table(struct sh4_walk *w, const struct run *r, uint32_t func)
 
 static void commit(struct sh4_walk *w, const struct run *r, uint32_t func)
 {
+    w->reached++;
     for (size_t i = 0; i < r->ninsns; i++) {
         const struct walk_at *at = &r->insn[i];
         at->span->flags[at->index] |= SH4_CODE_INSN;
@@ -324,8 +331,10 @@ static void commit(struct sh4_walk *w, const struct run *r, uint32_t func)
     }
     for (size_t i = 0; i < r->nliterals; i++)
         mark_literal(w, r->literal[i]);
+    bool moved = r->ninsns && walk_moved(w, walk_address(&r->insn[0])); /* both may have come together */
     for (size_t i = 0; i < r->ncalls; i++)
-        walk_function(w, r->call[i]);
+        if (moved || !walk_moved(w, r->call[i]))
+            walk_function(w, r->call[i]);
     for (size_t i = 0; i < r->nbranches; i++) {
         mark(w, r->branch[i], SH4_CODE_TARGET);
         push(w, &w->sure, r->branch[i], func);
@@ -400,8 +409,9 @@ static bool calls_code(const struct sh4_walk *w, const struct run *r)
     return false;
 }
 
-/* Every way from there has to be made of instructions and to end as code does: by a branch, never by running into something else. */
-static bool holds(struct sh4_walk *w, struct run *r, struct trial *t)
+/* Every way from there has to be made of instructions and, unless it was executed, to end as code does: by a branch, never by running into
+ * something else. */
+static bool holds(struct sh4_walk *w, struct run *r, struct trial *t, bool executed)
 {
     for (; t->next < t->n; t->next++) {
         struct walk_at at;
@@ -410,11 +420,11 @@ static bool holds(struct sh4_walk *w, struct run *r, struct trial *t)
         if (at.span->flags[at.index] & SH4_CODE_INSN)
             continue;
         clear(r);
-        if (at.span->flags[at.index] || !follow(w, r, t->at[t->next], SH4_NO_FUNCTION) || r->runs_into)
+        if (at.span->flags[at.index] || !follow(w, r, t->at[t->next], SH4_NO_FUNCTION) || (r->runs_into && !executed))
             return false;
         t->returns |= r->returns;
         t->calls |= calls_code(w, r);
-        bool room = !r->after || try_at(t, r->after);
+        bool room = !r->after || executed || try_at(t, r->after);
         for (size_t i = 0; i < r->nbranches && room; i++)
             room = try_at(t, r->branch[i]);
         if (!room)
@@ -423,20 +433,44 @@ static bool holds(struct sh4_walk *w, struct run *r, struct trial *t)
     return true;
 }
 
-bool walk_plausible(struct sh4_walk *w, uint32_t addr, bool prologue)
+/* A trial from addr on, which is in nobody's use yet. */
+static bool begin_trial(struct sh4_walk *w, uint32_t addr, struct trial *t)
 {
-    struct trial t = { .at = { addr }, .n = 1 };
     struct walk_at at;
     if (!walk_find(w, addr, &at) || at.span->flags[at.index])
         return false;
     if (!w->trial)
         w->trial = malloc(sizeof *w->trial);
     w->nomem |= !w->trial;
-    t.at[0] = walk_address(&at);
+    *t = (struct trial){ .at = { walk_address(&at) }, .n = 1 };
+    return w->trial != NULL;
+}
+
+bool walk_plausible(struct sh4_walk *w, uint32_t addr, bool prologue)
+{
+    struct trial t;
+    if (!begin_trial(w, addr, &t))
+        return false;
     bool begins = begins_as_functions_do(w, t.at[0]);
-    if ((prologue && !begins) || !w->trial || !holds(w, w->trial, &t))
+    if ((prologue && !begins) || !holds(w, w->trial, &t, false))
         return false;
     return t.returns || (begins && t.calls); /* a task's loop never does */
+}
+
+bool walk_executed(struct sh4_walk *w, uint32_t addr)
+{
+    struct trial t;
+    return begin_trial(w, addr, &t) && holds(w, w->trial, &t, true);
+}
+
+bool walk_moved(const struct sh4_walk *w, uint32_t addr)
+{
+    enum { BEGINNING = 16 }; /* bytes: longer than what functions begin alike with */
+    struct walk_at at;
+    if (!walk_find(w, addr, &at) || !at.span->built)
+        return false;
+    uint32_t off = (uint32_t)at.index * 2;
+    return memcmp(at.span->data + off, at.span->built + off, MIN((uint32_t)BEGINNING, at.span->size - off)) != 0;
 }
 
 void walk_run(struct sh4_walk *w)

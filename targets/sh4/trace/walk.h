@@ -16,6 +16,7 @@ enum { WALK_PHYS = 0x1FFFFFFF }; /* aliases differ above these bits */
 struct walk_span {
     uint32_t base, size; /* bytes */
     const uint8_t *data;
+    const uint8_t *built; /* what the program was built with, if data is what memory holds now; else NULL */
     uint8_t *flags;  /* enum sh4_code_flag per halfword */
     uint32_t *owner; /* function index + 1 per halfword, 0 none */
     uint32_t *start; /* function index + 1 per halfword that starts one, 0 none */
@@ -46,7 +47,7 @@ struct sh4_walk {
     struct walk_queue sure, later; /* later: behind a call, which may not return */
     struct abs_state *state;
     size_t nstates, state_cap;
-    size_t discarded;
+    size_t discarded, reached; /* runs: not taken for code, taken for it */
     struct run *trial; /* walk_plausible()'s; NULL until then */
     bool sr_traps;    /* see struct sh4_sites_config */
     uint8_t exit_any; /* SH4_BL_* mask behind a call through an unknown pointer */
@@ -70,6 +71,13 @@ bool walk_read(const void *ctx, uint32_t addr, unsigned bytes, uint32_t *value);
  * does, one of them by a return; or it saves something on the stack first and calls what is, or begins as, a function. With `prologue` it has to save something
  * in any case. Nothing is marked. */
 bool walk_plausible(struct sh4_walk *w, uint32_t addr, bool prologue);
+/* Whether addr, where the program has been, can be code as far as the map and its ways go: nobody's data, and every way made of instructions.
+ * What lies behind calls is not looked at. Nothing is marked. */
+bool walk_executed(struct sh4_walk *w, uint32_t addr);
+/* Function f goes on at addr by a way nobody knows. */
+void walk_goes_on(struct sh4_walk *w, uint32_t f, uint32_t addr);
+/* The program has put something else there, or right behind it, since it was built: nothing but its running there tells that a function begins. */
+bool walk_moved(const struct sh4_walk *w, uint32_t addr);
 /* Follows everything queued until nothing is left. */
 void walk_run(struct sh4_walk *w);
 /* True if target belongs to function f itself (no call or tail call). */

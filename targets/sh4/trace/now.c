@@ -1,0 +1,183 @@
+/* The program as memory holds it now: the image's sections, or copies of those in which the program has changed something. What is ours in memory
+ * (traps, breakpoints, twins of VBR instructions) is not seen in them. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "probe/base/bytes.h"
+#include "probe/base/util.h"
+#include "targets/sh4/agent/trace_blob.h"
+#include "targets/sh4/trace/sh4_trace.h"
+#include "targets/sh4/trace/stubs.h"
+
+enum { PHYS = 0x1FFFFFFF, PART = 16 << 10 };
+#define P2 0xA0000000u
+
+int sh4_trace_now_init(struct sh4_trace *tr, struct err *err)
+{
+    const struct image *im = tr->cfg.image;
+    tr->now = *im;
+    tr->section = malloc((im->nsections + 1) * sizeof *tr->section);
+    tr->copy = calloc(im->nsections + 1, sizeof *tr->copy);
+    if (!tr->section || !tr->copy)
+        return err_set(err, ERR_NOMEM, "", "trace");
+    memcpy(tr->section, im->sections, im->nsections * sizeof *tr->section);
+    tr->now.sections = tr->section;
+    return 0;
+}
+
+void sh4_trace_now_fini(struct sh4_trace *tr)
+{
+    for (size_t i = 0; tr->copy && i < tr->now.nsections; i++)
+        free(tr->copy[i]);
+    free(tr->copy);
+    free(tr->section);
+}
+
+/* Something of ours in memory: at addr stands ours, where the program has its. */
+struct ours {
+    uint32_t addr;
+    uint16_t ours, its;
+};
+
+/* Of the patches of the trace, then of VBR instructions, then breakpoints, which may stand over both; k counts them. False: no more in [addr, end). */
+static bool next_ours(const struct sh4_trace *tr, uint32_t addr, uint32_t n, size_t *k, struct ours *out)
+{
+    const struct sh4_target *t = tr->t;
+    const size_t first = sh4_trace_first_in(&tr->plan, addr), patches = tr->plan.npatches - first, vbr = patches + t->nvbr_sites;
+    for (; *k < patches; ++*k) {
+        const struct sh4_trace_patch *p = &tr->plan.patch[first + *k];
+        if ((p->addr & PHYS) - (addr & PHYS) + 1 >= n)
+            *k = patches - 1; /* in order: the rest is behind */
+        else if (tr->mark[first + *k].in_memory)
+            return *out = (struct ours){ p->addr, (uint16_t)SH4_TRACE_TRAP, p->orig }, ++*k, true;
+    }
+    for (; *k < vbr + t->npatches; ++*k) {
+        const struct sh4_patch *p = *k < vbr ? &t->vbr_sites[*k - patches] : &t->patch[*k - vbr];
+        if (!p->in_memory || (p->addr & PHYS) - (addr & PHYS) + 1 >= n)
+            continue;
+        const struct sh4_trace_patch *under = p->orig == SH4_TRACE_TRAP ? sh4_trace_plan_patch(&tr->plan, p->addr) : NULL;
+        *out = (struct ours){ p->addr, *k < vbr ? sh4_stub_vbr_twin(p->orig) : (uint16_t)SH4_BREAK_INSN, under ? under->orig : p->orig };
+        return ++*k, true;
+    }
+    return false;
+}
+
+/* The halfword at addr, which lies in a stretch of n bytes from `from` on. */
+static uint8_t *half_at(uint8_t *buf, uint32_t from, uint32_t addr)
+{
+    return buf + ((addr & PHYS) - (from & PHYS));
+}
+
+void sh4_trace_expect(const struct sh4_trace *tr, uint32_t addr, const uint8_t *program, uint8_t *buf, uint32_t n)
+{
+    struct ours o;
+    memcpy(buf, program, n);
+    for (size_t k = 0; next_ours(tr, addr, n, &k, &o);)
+        put16(half_at(buf, addr, o.addr), o.ours, tr->t->base.big_endian);
+}
+
+/* Memory as read: what is ours in it becomes what the program has there, unless it has replaced that. */
+static void hide_ours(const struct sh4_trace *tr, uint32_t addr, uint8_t *buf, uint32_t n)
+{
+    struct ours o;
+    bool big = tr->t->base.big_endian;
+    for (size_t k = 0; next_ours(tr, addr, n, &k, &o);)
+        if (get16(half_at(buf, addr, o.addr), big) == o.ours)
+            put16(half_at(buf, addr, o.addr), o.its, big);
+}
+
+static int read_part(struct sh4_trace *tr, uint32_t addr, uint8_t *buf, uint32_t n, struct err *err)
+{
+    uint32_t words[PART / 4];
+    int ret = sh4_agent_read(tr->t, (addr & PHYS) | P2, 4, words, n / 4, err);
+    for (uint32_t i = 0; ret == 0 && i < n / 4; i++)
+        put32(buf + 4 * i, words[i], tr->t->base.big_endian);
+    if (ret == 0)
+        hide_ours(tr, addr, buf, n);
+    return ret;
+}
+
+/* Does the code the search has found, or where functions were seen to begin, differ? */
+static bool matters(struct sh4_trace *tr, uint32_t addr, const uint8_t *was, const uint8_t *is, uint32_t n)
+{
+    bool any = false;
+    for (uint32_t i = 0; i + 1 < n && !any; i += 2)
+        any = memcmp(was + i, is + i, 2) != 0 && sh4_sites_code(&tr->sites, addr + i);
+    return sh4_trace_forget_changed(tr, addr, was, is, n) || any;
+}
+
+static int take_part(struct sh4_trace *tr, size_t k, uint32_t off, uint32_t n, bool *changed, struct err *err)
+{
+    struct image_section *s = &tr->section[k];
+    uint8_t buf[PART];
+    uint32_t addr = (uint32_t)s->addr + off;
+    int ret = read_part(tr, addr, buf, n, err);
+    if (ret < 0 || memcmp(buf, s->data + off, n) == 0)
+        return ret;
+    if (!tr->copy[k]) {
+        if (!(tr->copy[k] = malloc(s->size)))
+            return err_set(err, ERR_NOMEM, "", "trace: a program that changes itself");
+        memcpy(tr->copy[k], s->data, s->size);
+        s->data = tr->copy[k];
+    }
+    *changed = matters(tr, addr, s->data + off, buf, n) || *changed;
+    memcpy(tr->copy[k] + off, buf, n);
+    return 0;
+}
+
+/* 1: a part is as it should be, which the board finds out. It may not be able to: what is not in words, or not there yet. */
+static int as_expected(struct sh4_trace *tr, size_t k, uint32_t off, uint32_t n, struct err *err)
+{
+    const struct image_section *s = &tr->section[k];
+    uint32_t addr = (uint32_t)s->addr + off, words[PART / 4];
+    uint8_t buf[PART];
+    bool same = true;
+    sh4_trace_expect(tr, addr, s->data + off, buf, n);
+    for (uint32_t i = 0; i < n / 4; i++)
+        words[i] = get32(buf + 4 * i, tr->t->base.big_endian);
+    int ret = sh4_agent_same(tr->t, (addr & PHYS) | P2, words, n / 4, &same, err);
+    return ret < 0 ? ret : same;
+}
+
+/* Bytes of the part from off on that can be looked at; 0: none. */
+static uint32_t part_of(const struct sh4_trace *tr, size_t k, uint32_t off)
+{
+    const struct image_section *s = &tr->section[k];
+    if (!s->code || !s->data || tr->waits[k] || s->addr % 4 || off >= s->size)
+        return 0;
+    return (uint32_t)MIN((uint64_t)PART, s->size - off) & ~3u;
+}
+
+int sh4_trace_now_refresh(struct sh4_trace *tr, bool *changed, struct err *err)
+{
+    int ret = 0;
+    *changed = false;
+    for (size_t k = 0; ret == 0 && k < tr->now.nsections; k++) {
+        const struct image_section *s = &tr->section[k];
+        if (part_of(tr, k, 0)) /* what the program has written is in memory, too, then */
+            ret = sh4_agent_sync_caches(tr->t, (uint32_t)s->addr & ~31u, s->size + 32, err);
+        for (uint32_t off = 0, n; ret == 0 && (n = part_of(tr, k, off)) > 0; off += n) {
+            ret = as_expected(tr, k, off, n, err);
+            ret = ret == 0 ? take_part(tr, k, off, n, changed, err) : MIN(ret, 0);
+        }
+    }
+    return ret;
+}
+
+int sh4_trace_glance(struct sh4_trace *tr, bool *differs, struct err *err)
+{
+    *differs = false;
+    for (size_t tries = 0; tries <= tr->now.nsections; tries++) {
+        uint32_t n = tr->glance.section < tr->now.nsections ? part_of(tr, tr->glance.section, tr->glance.off) : 0;
+        if (!n) {
+            tr->glance.section = tr->glance.section + 1 < tr->now.nsections ? tr->glance.section + 1 : 0;
+            tr->glance.off = 0;
+            continue;
+        }
+        int ret = as_expected(tr, tr->glance.section, tr->glance.off, n, err);
+        tr->glance.off += n;
+        *differs = ret == 0;
+        return MIN(ret, 0);
+    }
+    return 0;
+}
