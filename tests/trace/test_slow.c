@@ -65,7 +65,7 @@ static void trace_status__counters_of_any_kind__slow_down_is_the_true_one(void *
         { "time on C2", { .counter = { 0x08, 0x23 } }, 0.02 },
         { "no time", { .counter = { 0x13, 0x08 } }, 0.1 },
         { "bus ratio", { .counter = { 0x23, 0x13 }, .counter_ratio = true }, 0.1 },
-        { "start point", { .counter = { 0x23, 0x13 }, .has_start = true }, 0.1 },
+        { "start point", { .counter = { 0x23, 0x13 }, .has_start = true }, 0.03 },
         { "start point, no time", { .counter = { 0x13, 0x08 }, .has_start = true }, 0.1 },
         { "filter", { .counter = { 0x23, 0x13 }, .irq_filter = IRQ_FILTER_AUTO }, 0.1 },
     };

@@ -388,6 +388,14 @@ static uint32_t context_of(struct sh4_trace_decoder *d, uint32_t sp)
     return d->context;
 }
 
+/* Counting begins here: nothing ran yet. */
+static void begins(struct sh4_trace_decoder *d, const struct record *r)
+{
+    d->debt16[0] = d->debt16[1] = 0;
+    for (int n = 0; n < 2; n++)
+        d->outside += d->code[n] == CODE_ELAPSED ? r->delta[n] : 0;
+}
+
 static void event(struct sh4_trace_decoder *d, const struct record *r, uint64_t host_ns, struct event *e)
 {
     int64_t net[2];
@@ -395,7 +403,7 @@ static void event(struct sh4_trace_decoder *d, const struct record *r, uint64_t 
     memset(e, 0, sizeof *e);
     net[0] = net[1] = INT32_MAX;
     if (start)
-        d->debt16[0] = d->debt16[1] = 0; /* counting begins here: nothing ran yet */
+        begins(d, r);
     else if (!(d->last_kind == SH4_TRACE_K_SWITCH && r->kind == SH4_TRACE_K_RTE) && !behind_start(d, r)) /* those two were made in one go */
         count(d, r, net);
     e->host_ns = host_ns;

@@ -35,6 +35,7 @@ struct sh4_trace_decoder {
     uint32_t vbr;          /* the program's; K_VBR tells of changes */
 
     uint64_t c16[2];       /* cumulative, 1/16 counts */
+    uint64_t outside;      /* elapsed cycles that passed before start points were met, traps on the way there included; each less than 2^32 */
     int64_t debt16[2];     /* what subtracting the residue took too much, to be taken off later */
     uint32_t last;         /* number of the event whose stub ran last */
     uint32_t last_kind;    /* of the last record: enum sh4_trace_kind, or SH4_TRACE_K_END for a short one */

@@ -1210,6 +1210,18 @@ static int trace_set_active(struct target *target, bool active, struct err *err)
 
 /* ---- reports ---- */
 
+/* Where start points decide what is counted: what was counted is the program's for certain, and it had no more than that and what passed before
+ * they were met. A guess of the agent's share goes by that: where little is left for the program it would be off by times. */
+static uint64_t agent_within(const struct sh4_trace *tr, uint64_t cycles, uint64_t agent)
+{
+    if (tr->elapsed < 0)
+        return agent;
+    uint64_t counted = (tr->dec.c16[tr->elapsed] + 8) / 16, most = cycles > counted ? cycles - counted : 0;
+    bool known = tr->cfg.has_start && !tr->cfg.nstops && tr->dec.started && tr->raw < UINT32_MAX;
+    uint64_t least = known && most > tr->dec.outside ? most - tr->dec.outside : 0;
+    return MAX(MIN(agent, most), least);
+}
+
 /* What the agent took: seen by the counter if everything was counted, else so many events at what calibration says one
  * costs. Stops in stepped code are not events: then, nothing is known. */
 static void spent(const struct sh4_trace *tr, struct trace_status *out)
@@ -1224,6 +1236,8 @@ static void spent(const struct sh4_trace *tr, struct trace_status *out)
         agent = cycles > program + waiting ? cycles - program - waiting : 0;
     } else if (tr->plan.rom.nsites && !tr->yielded) {
         return;
+    } else if (cfg->irq_filter == IRQ_FILTER_OFF && !tr->was_inactive) {
+        agent = agent_within(tr, cycles - MIN(cycles, waiting), agent);
     }
     out->held_ns += waited;
     out->target_cycles = cycles - waiting;
