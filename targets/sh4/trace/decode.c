@@ -372,10 +372,11 @@ static void fill(struct sh4_trace_decoder *d, const struct record *r, struct eve
     }
 }
 
-/* Time, not instructions: the break is none. */
+/* Time, not instructions: the break is none, and of a stub it is known how many more they are. */
 static bool time_is_doubtful(const struct sh4_trace_decoder *d, const struct record *r)
 {
-    return caught(r) && (d->code[0] == CODE_ELAPSED || d->code[1] == CODE_ELAPSED);
+    bool longer = d->uncached && d->last && d->plan->id[d->last].extra_insns != 0;
+    return (caught(r) || longer) && (d->code[0] == CODE_ELAPSED || d->code[1] == CODE_ELAPSED);
 }
 
 static uint32_t context_of(struct sh4_trace_decoder *d, uint32_t sp)

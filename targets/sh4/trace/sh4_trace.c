@@ -157,6 +157,7 @@ static int choose_residue(struct sh4_trace *tr, struct err *err)
     tr->icache_enabled = REG_GET(ccr, SH4_CCR_ICE);
     memcpy(tr->dec.residue16, tr->residue16[cached], sizeof tr->dec.residue16);
     tr->dec.ways = tr->ways[cached];
+    tr->dec.uncached = !cached;
     memcpy(tr->dec.first, tr->first[cached], sizeof tr->dec.first);
     return sh4_trace_step_cost(tr, cached, err);
 }
