@@ -285,6 +285,7 @@ static enum kind choose(struct nasty_program *p, const struct plan *plan, int i)
         { SWITCH, NASTY_tables },       { TAIL, NASTY_tails },  { COND_TAIL, NASTY_condtails }, { SHARED, NASTY_shared },
         { SECOND_ENTRY, NASTY_entries }, { FALL, NASTY_fall },   { GETPC, NASTY_getpc },         { TRAP, NASTY_trapa },
         { FPU, NASTY_fpu },             { TRAP, NASTY_nested }, { TRAP, NASTY_vbr },
+        { TRAP, NASTY_preempt },
     };
     if (i == plan->n - 1)
         return LEAF;
@@ -363,7 +364,7 @@ static void main_blocks(struct nasty_program *p, const struct plan *plan, uint32
 static void emit_main(struct nasty_program *p, const struct plan *plan, uint32_t dropped, unsigned rounds)
 {
     put(p, "main: mov.l m_sp,r15\n mov.l m_sr,r0\n ldc r0,sr\n bra m_go\n mov #1,r8\n .align 2\n m_sp: .long 0x0C0F0000\n m_sr: .long 0x40000000\n m_go:");
-    if (on(plan, NASTY_trapa) || on(plan, NASTY_nested) || on(plan, NASTY_vbr)) {
+    if (has_handler(plan->features)) {
         load(p, "r0", "vec_0");
         put(p, "ldc r0,vbr");
         clear_data(p);

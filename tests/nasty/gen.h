@@ -19,6 +19,7 @@
     F(longjmp, "setjmp and longjmp by RTS and by JMP, over several frames")                       \
     F(coroutines, "two stacks that call each other through one swap routine")                     \
     F(tasks, "two to four cooperative tasks with adjacent stacks of 512 bytes to 64 KB")          \
+    F(preempt, "two to four tasks that a TRAPA handler switches between, wherever it comes; stacks as above")                     \
     F(trapa, "the program's own TRAPA, its handler with BL=1")                                    \
     F(nested, "TRAPA handlers that open BL, call functions and are entered again")                \
     F(vbr, "VBR moved between two sets of vectors")                                               \

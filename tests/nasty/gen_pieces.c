@@ -6,7 +6,9 @@
 /* Data of the pieces, and the stacks of tasks, upwards. */
 #define DATA 0x0C080000u
 #define STACKS 0x0C0A0000u
-enum { JUMP_BUFFER = 0x000, SWAP_MAIN = 0x100, SWAP_OTHER = 0x104, TASK_NOW = 0x200, TASK_SP = 0x204, HANDLER_DEPTH = 0x300, PAIR_END = 0x408 };
+#define ABOVE_MAIN 0x0C110000u
+#define BELOW_DATA 0x0C030000u
+enum { JUMP_BUFFER = 0x000, SWAP_MAIN = 0x100, SWAP_OTHER = 0x104, TASK_NOW = 0x200, TASK_SP = 0x204, HANDLER_DEPTH = 0x300, NOW = 0x500, COUNT = 0x504, SAVED = 0x508, PAIR_END = 0x408 };
 enum { TASK_ENTRIES = 3, VECTOR_SETS = 2 };
 
 static bool has(uint32_t features, enum nasty_feature f)
@@ -21,8 +23,15 @@ static void load_number(struct nasty_program *p, const char *reg, uint32_t v)
     load(p, reg, text);
 }
 
+bool has_handler(uint32_t features)
+{
+    return has(features, NASTY_trapa) || has(features, NASTY_nested) || has(features, NASTY_vbr) || has(features, NASTY_preempt);
+}
+
 void clear_data(struct nasty_program *p)
 {
+    load_number(p, "r1", DATA + NOW);
+    put(p, "mov #0,r2\n mov.l r2,@r1\n mov #1,r2\n mov.l r2,@(4,r1)"); /* one task: main */
     load_number(p, "r1", DATA + HANDLER_DEPTH);
     put(p, "mov #0,r2\n mov.l r2,@r1");
 }
@@ -154,6 +163,63 @@ static void emit_tasks(struct nasty_program *p)
 
 /* ---- exceptions ---- */
 
+/* What the handler pops is SPC, SSR, PR, R9, R10 and bank 0; R8 is everybody's. */
+static void new_task(struct nasty_program *p, const char *entry, uint32_t top, unsigned number)
+{
+    load_number(p, "r2", top);
+    load(p, "r1", entry);
+    load_number(p, "r0", 0x40000000);
+    put(p, "mov.l r1,@-r2\n mov.l r0,@-r2\n add #-44,r2");
+    load_number(p, "r3", DATA + SAVED + 4 * number);
+    put(p, "mov.l r2,@r3");
+}
+
+static void set_count(struct nasty_program *p, unsigned n)
+{
+    load_number(p, "r3", DATA + COUNT);
+    put(p, "mov #%u,r2\n mov.l r2,@r3", n);
+}
+
+static void emit_preempt(struct nasty_program *p)
+{
+    unsigned n = 1 + pick(p, 3), rounds = 2 + pick(p, 5);
+    uint32_t bytes = 512u << pick(p, 8), low = pick(p, 2) ? ABOVE_MAIN : BELOW_DATA;
+    put(p, ".align 2\n prun:");
+    enter(p);
+    for (unsigned k = 0; k < n; k++, low += bytes) {
+        char entry[16];
+        snprintf(entry, sizeof entry, "pbody%u", pick(p, TASK_ENTRIES));
+        new_stack(p, low, bytes);
+        new_task(p, entry, low + bytes, k + 1);
+    }
+    set_count(p, n + 1);
+    put(p, "mov #%u,r9\n pr_a: bsr pcount\n add #1,r8\n trapa #1\n dt r9\n bf pr_a", rounds);
+    set_count(p, 1);
+    leave(p);
+    for (unsigned k = 0; k < TASK_ENTRIES; k++) {
+        put(p, ".align 2\n pbody%u: add #%u,r8\n pb%u_a:", k, 3 * k + 1, k);
+        work(p, 1 + pick(p, 3));
+        put(p, "%s\n nop\n bra pb%u_a\n nop", pick(p, 2) ? "bsr pcount" : "bsr pdeep", k);
+    }
+    put(p, "pcount: add #2,r8\n trapa #2\n rts\n add #1,r8");
+    put(p, "pdeep: sts.l pr,@-r15\n mov.l r9,@-r15\n bsr pcount\n mov #2,r9\n trapa #3\n mov.l @r15+,r9\n lds.l @r15+,pr\n rts\n nop");
+}
+
+/* On bank 1; the task that comes next goes on. */
+static void emit_switcher(struct nasty_program *p, unsigned set)
+{
+    put(p, "stc.l spc,@-r15\n stc.l ssr,@-r15\n sts.l pr,@-r15\n mov.l r9,@-r15\n mov.l r10,@-r15");
+    for (int r = 0; r < 8; r++)
+        put(p, "stc.l r%d_bank,@-r15", r);
+    load_number(p, "r3", DATA + NOW);
+    put(p, "mov.l @r3,r0\n mov r0,r1\n shll2 r1\n add r3,r1\n mov.l r15,@(8,r1)\n add #1,r0\n mov.l @(4,r3),r2\n cmp/ge r2,r0\n"
+           "bf sw%u_a\n mov #0,r0\n sw%u_a: mov.l r0,@r3", set, set);
+    put(p, "shll2 r0\n add r3,r0\n mov.l @(8,r0),r15");
+    for (int r = 7; r >= 0; r--)
+        put(p, "ldc.l @r15+,r%d_bank", r);
+    put(p, "mov.l @r15+,r10\n mov.l @r15+,r9\n lds.l @r15+,pr\n ldc.l @r15+,ssr\n ldc.l @r15+,spc\n rte\n nop");
+}
+
 static void emit_nested_handler(struct nasty_program *p, unsigned set)
 {
     put(p, "stc.l spc,@-r15\n stc.l ssr,@-r15\n sts.l pr,@-r15\n mov.l r9,@-r15\n mov.l r8,@-r15");
@@ -172,10 +238,14 @@ static void emit_nested_handler(struct nasty_program *p, unsigned set)
 }
 
 /* The handler at vector set k + 0x100. */
-static void emit_vectors(struct nasty_program *p, unsigned set, bool nested)
+static void emit_vectors(struct nasty_program *p, unsigned set, uint32_t features)
 {
     put(p, ".align 8\n vec_%u: .space 256\n hexc%u:", set, set);
-    if (nested) {
+    if (has(features, NASTY_preempt)) {
+        emit_switcher(p, set);
+        return;
+    }
+    if (has(features, NASTY_nested)) {
         emit_nested_handler(p, set);
         return;
     }
@@ -222,14 +292,14 @@ struct piece {
 };
 static const struct piece pieces[] = {
     { NASTY_longjmp, "jtry", emit_longjmp }, { NASTY_coroutines, "corun", emit_coroutines }, { NASTY_tasks, "trun", emit_tasks },
-    { NASTY_vbr, "vmove", emit_vbr },        { NASTY_bl, "blrun", emit_bl },
+    { NASTY_vbr, "vmove", emit_vbr },        { NASTY_bl, "blrun", emit_bl },                 { NASTY_preempt, "prun", emit_preempt },
 };
 
 void main_pieces(struct nasty_program *p, uint32_t features)
 {
     for (unsigned k = 0; k < sizeof pieces / sizeof pieces[0]; k++)
         for (unsigned n = 0; has(features, pieces[k].feature) && n < 2; n++) {
-            bool once = pieces[k].feature == NASTY_coroutines || pieces[k].feature == NASTY_tasks; /* their stacks are left as they are */
+            bool once = pieces[k].feature == NASTY_coroutines || pieces[k].feature == NASTY_tasks || pieces[k].feature == NASTY_preempt; /* their stacks are left as they are */
             if (!once || n == 0)
                 call(p, pieces[k].entry, false);
         }
@@ -243,6 +313,6 @@ void emit_pieces(struct nasty_program *p, uint32_t features)
         if (has(features, pieces[k].feature))
             pieces[k].emit(p);
     for (unsigned k = 0; k < VECTOR_SETS; k++)
-        if (has(features, NASTY_trapa) || has(features, NASTY_nested) || has(features, NASTY_vbr))
-            emit_vectors(p, k, has(features, NASTY_nested));
+        if (has_handler(features))
+            emit_vectors(p, k, features);
 }

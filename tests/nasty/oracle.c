@@ -180,11 +180,17 @@ static int give_back(struct oracle *o, uint32_t pc, uint32_t sp)
     return unwind(o, pc, sp) ? 0 : confused(o, "return to nowhere", pc);
 }
 
-static int end_handler(struct oracle *o, uint32_t pc)
+/* A handler's end, perhaps on the stack of a task that it has switched to, which was left in a handler, too, or begins. */
+static int end_handler(struct oracle *o, uint32_t pc, uint32_t sp)
 {
-    struct stack *s = o->now;
+    struct stack *s = stack_of(o, sp);
+    o->now = s;
+    if (s->depth == 0) {
+        begin(o, pc, sp);
+        return 0;
+    }
     for (int d = s->depth; d-- > 1;)
-        if (s->frame[d].kind == HANDLER && s->frame[d].back == pc) {
+        if (s->frame[d].kind == HANDLER && s->frame[d].back == pc && s->frame[d].sp == sp) {
             s->depth = d;
             return 0;
         }
@@ -222,7 +228,7 @@ static int follow(struct oracle *o, enum flow kind, const struct step *from, con
     case RETURN:
         return give_back(o, to->pc, to->sp);
     case END:
-        return end_handler(o, to->pc);
+        return end_handler(o, to->pc, to->sp);
     case TRAP:
         push(o, HANDLER, node_of(o, -1, function_of(o, to->pc), true), from->pc + 2, to->sp);
         return 0;
