@@ -180,14 +180,15 @@ void stack_new_root(struct calltree *t, uint64_t addr, const struct event *e)
 }
 
 /* A function entered at its first instruction was called, whoever did it: a task begins. Landing in the middle
- * of one, on a stack never seen, is a guess. */
+ * of one, on a stack never seen, is a guess; so it is where nobody knows where functions begin. */
 void stack_begin_task(struct calltree *t, uint64_t addr, const struct event *e)
 {
     stack_new(t, e->context);
     stack_new_root(t, addr, e);
-    if (t->nodes[t->node].addr == addr)
+    const struct calltree_node *n = &t->nodes[t->node];
+    if (n->addr == addr)
         t->nodes[t->node].hits++;
-    else
+    if (n->addr != addr || n->low == n->high)
         tree_doubt(t);
 }
 

@@ -1,10 +1,10 @@
 /* Nasty programs against the whole trace: generator -> qemu's log -> true tree; simulated board -> agent -> events -> call tree.
  *
  *     sh4-nasty [--features a,b|all] [--seed N] [--count N] [--drop MASK] [--shrink] [--print] [--exact] [--each] [--vary N]
- *               [--big] [--small] [--mix]
+ *               [--big] [--small] [--stripped] [--mix]
  *
  * Program k has seed N + k; --vary adds N programs of seeds that nobody has seen. With --each a program has a part of the features. --big: big-endian.
- * --small: a ring that fills several times. --mix: some of them so. Each is judged: "exact" (paths, hits, instructions, result), "marked" (what
+ * --small: a ring that fills several times. --stripped: without symbols, so that functions are what is called. --mix: some of them so. Each is judged: "exact" (paths, hits, instructions, result), "marked" (what
  * differs is doubtful), else it fails. With --exact "marked" fails, too. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -31,7 +31,7 @@ struct options {
     uint64_t seed;
     unsigned count, vary;
     uint32_t features, dropped;
-    bool shrink, print, exact, each, quiet, big, small, mix;
+    bool shrink, print, exact, each, quiet, big, small, stripped, mix;
 };
 /* What became of the programs. */
 struct tally {
@@ -97,7 +97,7 @@ static void differs(struct run *r, bool marked, const char *fmt, ...)
     va_list ap;
     r->differ++;
     r->unmarked += !marked;
-    if (r->o->quiet || r->shown++ >= MAX_SHOWN)
+    if (r->o->quiet || (r->shown++ >= MAX_SHOWN && marked))
         return;
     printf("    %s ", marked ? "marked " : "DIFFERS");
     va_start(ap, fmt);
@@ -245,11 +245,13 @@ static bool resolve(void *ctx, uint64_t addr, struct calltree_range *out)
 static void find_functions(struct run *r)
 {
     for (size_t i = 0; i < r->prog.nlabels; i++) {
-        if (strchr(r->prog.labels[i].name, '_'))
+        const char *name = r->prog.labels[i].name;
+        bool second_entry = r->o->stripped && !strncmp(name, "e_f", 3); /* is called, too */
+        if (strchr(name, '_') && !second_entry)
             continue;
         assert_true(r->nf < ARRAY_LEN(r->f));
         struct oracle_function *f = &r->f[r->nf++];
-        snprintf(f->name, sizeof f->name, "%s", r->prog.labels[i].name);
+        snprintf(f->name, sizeof f->name, "%s", name);
         f->low = r->prog.labels[i].value;
         f->high = BOARD_TEXT + (uint32_t)r->prog.len;
         if (r->nf > 1)
@@ -282,6 +284,14 @@ static size_t find_ends(struct run *r)
     return (size_t)(last - r->b.ev) + 1;
 }
 
+static bool no_symbol(const struct image *im, const char *name, uint64_t *addr)
+{
+    (void)im;
+    (void)name;
+    (void)addr;
+    return false;
+}
+
 /* In RAM as small as will do, or in all there is. */
 static void arm(struct run *r)
 {
@@ -295,8 +305,12 @@ static void arm(struct run *r)
 
 static void trace(struct run *r)
 {
-    struct calltree_config cfg = { .resolve = resolve, .resolve_ctx = r };
+    struct calltree_config cfg = { .resolve = r->o->stripped ? NULL : resolve, .resolve_ctx = r };
     board_open(&r->b, &r->prog, r->o->big ? ",be" : "", r->p.text);
+    if (r->o->stripped) {
+        r->b.im.nfunctions = 0;
+        r->b.im.lookup = no_symbol;
+    }
     arm(r);
     board_run(&r->b, "m_end", 4000000000);
     board_disarm(&r->b);
@@ -333,7 +347,7 @@ static enum verdict judge(struct run *r)
         differs(r, false, "%s", r->log.why);
         return FAILED;
     }
-    r->oracle = oracle_run(r->log.steps, r->log.n, &r->prog, r->f, r->nf, &r->p, why);
+    r->oracle = oracle_run(r->log.steps, r->log.n, &r->prog, r->f, r->nf, !r->o->stripped, &r->p, why);
     if (!r->oracle) {
         differs(r, false, "the log: %s", why);
         return FAILED;
@@ -403,7 +417,7 @@ static int feature_named(const char *name, size_t len)
 static void usage(void)
 {
     printf("usage: sh4-nasty [--features a,b|all] [--seed N] [--count N] [--drop MASK] [--shrink] [--print] [--exact] [--each] [--vary N]\n"
-           "       [--big] [--small] [--mix]\nfeatures:\n");
+           "       [--big] [--small] [--stripped] [--mix]\nfeatures:\n");
     for (int i = 0; i < NASTY_NFEATURES; i++)
         printf("  %-12s %s\n", nasty_features[i].name, nasty_features[i].text);
     exit(2);
@@ -429,7 +443,7 @@ static bool take_flag(struct options *o, const char *arg)
 {
     const struct { const char *name; bool *flag; } flags[] = { { "--shrink", &o->shrink }, { "--print", &o->print }, { "--exact", &o->exact },
                                                                { "--each", &o->each },     { "--big", &o->big },     { "--small", &o->small },
-                                                               { "--mix", &o->mix } };
+                                                               { "--stripped", &o->stripped }, { "--mix", &o->mix } };
     for (size_t i = 0; i < ARRAY_LEN(flags); i++)
         if (!strcmp(arg, flags[i].name))
             return *flags[i].flag = true;
@@ -490,6 +504,7 @@ static void one(const struct options *given, uint64_t seed, struct tally *t)
     o.features = o.each ? part_of(o.features, seed) : o.features;
     o.big |= o.mix && seed % 4 == 1;
     o.small |= o.mix && seed % 5 == 1;
+    o.stripped |= o.mix && seed % 7 == 1;
     enum verdict v = run_seed(&o, seed);
     t->all[v]++;
     for (int i = 0; i < NASTY_NFEATURES; i++)
@@ -499,8 +514,8 @@ static void one(const struct options *given, uint64_t seed, struct tally *t)
     t->bad++;
     printf("  failed: sh4-nasty --features ");
     print_features(o.features);
-    printf(" --seed %llu --count 1 --drop 0x%x%s%s%s\n", (unsigned long long)seed, (unsigned)o.dropped, o.exact ? " --exact" : "", o.big ? " --big" : "",
-           o.small ? " --small" : "");
+    printf(" --seed %llu --count 1 --drop 0x%x%s%s%s%s\n", (unsigned long long)seed, (unsigned)o.dropped, o.exact ? " --exact" : "", o.big ? " --big" : "",
+           o.small ? " --small" : "", o.stripped ? " --stripped" : "");
     if (o.shrink)
         shrink(&o, seed);
 }

@@ -26,6 +26,7 @@ struct oracle {
     const struct asm_prog *code;
     const struct oracle_function *f;
     size_t nf;
+    bool named;
     const struct nasty_program *p;
     struct oracle_node node[MAX_NODES];
     size_t nnodes;
@@ -112,9 +113,9 @@ static bool unwind(struct oracle *o, uint32_t pc, uint32_t sp)
     int d = o->now->depth;
     while (d > 1 && o->now->frame[d - 1].sp < sp)
         d--;
-    while (d > 1 && !runs(o, &o->now->frame[d - 1], pc))
+    while (o->named && d > 1 && !runs(o, &o->now->frame[d - 1], pc))
         d--;
-    if (!runs(o, &o->now->frame[d - 1], pc))
+    if (o->named && !runs(o, &o->now->frame[d - 1], pc))
         return false;
     o->now->depth = d;
     return true;
@@ -141,6 +142,8 @@ static int jump(struct oracle *o, uint32_t from, uint32_t pc, uint32_t sp, bool 
             return confused(o, "another task's function", pc);
         return 0;
     }
+    if (!o->named)
+        return top(o)->sp < sp && o->now->depth > 1 ? (int)!unwind(o, pc, sp) : 0; /* longjmp, or a function's own business */
     int f = function_of(o, pc);
     if (f < 0)
         return confused(o, "jump out of the program", pc);
@@ -285,7 +288,7 @@ static int run(struct oracle *o)
     return *o->why ? -1 : 0;
 }
 
-struct oracle *oracle_run(const struct step *steps, size_t n, const struct asm_prog *code, const struct oracle_function *f, size_t nf,
+struct oracle *oracle_run(const struct step *steps, size_t n, const struct asm_prog *code, const struct oracle_function *f, size_t nf, bool named,
                           const struct nasty_program *p, char why[128])
 {
     struct oracle *o = calloc(1, sizeof *o);
@@ -297,6 +300,7 @@ struct oracle *oracle_run(const struct step *steps, size_t n, const struct asm_p
     o->code = code;
     o->f = f;
     o->nf = nf;
+    o->named = named;
     o->p = p;
     o->why = why;
     o->steps = steps;
