@@ -179,6 +179,14 @@ void stack_new_root(struct calltree *t, uint64_t addr, const struct event *e)
     stack_open_root(t, addr, e, false);
 }
 
+/* What the first function of a stack returned to. Where nobody knows the functions, it has this name only. */
+static void caller_root(struct calltree *t, uint64_t addr, const struct event *e)
+{
+    stack_new_root(t, addr, e);
+    if (t->nodes[t->node].low == t->nodes[t->node].high)
+        tree_doubt(t);
+}
+
 /* A function entered at its first instruction was called, whoever did it: a task begins. Landing in the middle
  * of one, on a stack never seen, is a guess; so it is where nobody knows where functions begin. */
 void stack_begin_task(struct calltree *t, uint64_t addr, const struct event *e)
@@ -239,7 +247,7 @@ static void arrive_exact(struct calltree *t, uint64_t addr, const struct event *
         if (p.grade != PROVED)
             tree_doubt(t);
     } else if (s->depth == 1 && (int32_t)(sp_after(e) - s->high) >= 0 && !stack_sp_far(s, e) && !claimed(t, sp_after(e))) {
-        stack_new_root(t, addr, e); /* its caller */
+        caller_root(t, addr, e);
     } else {
         stack_begin_task(t, addr, e);
     }
@@ -265,7 +273,7 @@ void stack_arrive(struct calltree *t, uint64_t addr, const struct event *e)
         return;
     }
     if (s->depth == 1 && !stack_sp_far(s, e)) {
-        stack_new_root(t, addr, e);
+        caller_root(t, addr, e);
         return;
     }
     stack_begin_task(t, addr, e);

@@ -111,7 +111,8 @@ static bool runs(const struct oracle *o, const struct frame *f, uint32_t pc)
 static bool unwind(struct oracle *o, uint32_t pc, uint32_t sp)
 {
     int d = o->now->depth;
-    while (d > 1 && o->now->frame[d - 1].sp < sp)
+    uint32_t gone = o->named ? sp : sp + 4; /* what has made a call has PR on its stack */
+    while (d > 1 && o->now->frame[d - 1].sp < gone)
         d--;
     while (o->named && d > 1 && !runs(o, &o->now->frame[d - 1], pc))
         d--;
