@@ -449,6 +449,28 @@ static void calltree__handler_still_open_at_the_end__a_crash_unless_it_uses_to_r
     }
 }
 
+/* F is not traced: returns lead into it behind calls that gave no event. */
+static void calltree__without_symbols__where_an_unknown_call_is_returned_to_is_doubtful(void **state)
+{
+    static const struct row rows[] = { START_MAIN,
+                                       { EVENT_CALL, MAIN + 16, F, SP, 1, EVENT_SP_EXACT | EVENT_BLIND },
+                                       { EVENT_RETURN, G + 8, F + 12, SP - 8, 3, EVENT_SP_EXACT },
+                                       { EVENT_RETURN, H + 8, F + 24, SP - 16, 5, EVENT_SP_EXACT, 0, 8 },
+                                       { EVENT_CALL, MAIN + 24, G, SP, 5, EVENT_SP_EXACT },
+                                       { EVENT_RETURN, G + 32, MAIN + 28, SP - 4, 5, EVENT_SP_EXACT, 0, 4 },
+                                       STOP_AT(MAIN + 32, SP) };
+    struct run r = { 0 };
+    size_t n;
+    (void)state;
+    assert_int_equal(calltree_new(NULL, &r.t, NULL), 0);
+    feed(&r, rows, ARRAY_LEN(rows));
+    const struct calltree_node *nodes = calltree_nodes(r.t, &n);
+    for (size_t i = 0; i < n; i++)
+        assert_true(nodes[i].doubtful || i == 0 || nodes[i].parent != CALLTREE_NONE); /* the first is where the profile began */
+    assert_true(n > 2);
+    calltree_free(r.t);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -460,6 +482,7 @@ int main(void)
         cmocka_unit_test(calltree__too_many_paths__go_to_one_node_and_are_counted),
         cmocka_unit_test(calltree__too_deep__charged_to_the_deepest_and_found_back),
         cmocka_unit_test(calltree__clear__keeps_its_place),
+        cmocka_unit_test(calltree__without_symbols__where_an_unknown_call_is_returned_to_is_doubtful),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

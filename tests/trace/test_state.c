@@ -63,6 +63,10 @@ static void vbr__accessed_in_slots__handlers_are_the_programs(void **state)
     run_both(vectors);
     assert_int_equal(board_count(&b, EVENT_EXCEPTION), 80);
     assert_int_equal(board_count(&b, EVENT_CALL), 20 * 6);
+    unsigned n = 0;
+    for (size_t i = 0; i < b.nev; i++) /* each is told with the vectors that stood then */
+        if (b.ev[i].kind == EVENT_EXCEPTION)
+            assert_int_equal(b.ev[i].target, asm_label(&prog, n++ % 2 ? "second" : "first"));
     board_close(&b);
 }
 
@@ -341,6 +345,8 @@ static void codes__read_late_by_handlers__are_the_programs(void **state)
     assert_int_equal(board_reg(&b, 13), 0);
     assert_true(board_count(&b, EVENT_INTERRUPT) > 10);
     assert_int_equal(board_count(&b, EVENT_EXCEPTION), 400 * 6);
+    /* The ends of all but #2's and the address error's in it, which goes on elsewhere than it came from; of #3's, too, which had #9's in it. */
+    assert_int_equal(board_count(&b, EVENT_RTE), 400 * 4 + board_count(&b, EVENT_INTERRUPT));
     board_close(&b);
 }
 
