@@ -372,11 +372,13 @@ static void fill(struct sh4_trace_decoder *d, const struct record *r, struct eve
     }
 }
 
-/* Time, not instructions: the break is none, and of a stub it is known how many more they are. */
+/* Time, not instructions: a break is none. Without caches each fetch is of two instructions and takes as long as ten, and how many it takes to
+ * run them elsewhere depends on which pairs they make here and there. With caches the way of interrupts through the agent is long out of them when the next one
+ * comes, and takes lines of the program's with it. */
 static bool time_is_doubtful(const struct sh4_trace_decoder *d, const struct record *r)
 {
-    bool longer = d->uncached && d->last && d->plan->id[d->last].extra_insns != 0;
-    return (caught(r) || longer) && (d->code[0] == CODE_ELAPSED || d->code[1] == CODE_ELAPSED);
+    bool seldom = r->kind == SH4_TRACE_K_INTERRUPT || r->kind == SH4_TRACE_K_RTE;
+    return (seldom || d->uncached) && (d->code[0] == CODE_ELAPSED || d->code[1] == CODE_ELAPSED);
 }
 
 static uint32_t context_of(struct sh4_trace_decoder *d, uint32_t sp)

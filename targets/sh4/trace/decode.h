@@ -29,7 +29,7 @@ struct sh4_trace_decoder {
     uint16_t code[2];      /* counter events; 0 = counter absent */
     int32_t residue16[2];  /* per event in 1/16 counts, measured with a plain call and return */
     struct sh4_trace_ways ways;
-    bool uncached;         /* the program runs without caches: what stubs take longer is not known to the cycle then */
+    bool uncached;         /* the program runs without caches: what displaced code takes is not known to the cycle then */
     int32_t first[2];      /* of the first record after arming: no stub ran before it */
     bool started;          /* the first record was seen */
     bool has_vbr;
