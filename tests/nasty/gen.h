@@ -23,6 +23,7 @@
     F(trapa, "the program's own TRAPA, its handler with BL=1")                                    \
     F(nested, "TRAPA handlers that open BL, call functions and are entered again")                \
     F(vbr, "VBR moved between two sets of vectors")                                               \
+    F(overlays, "a function that others are copied over, called after each; run uncached")     \
     F(bl, "sections with BL=1 that call functions")                                               \
     F(fpu, "calls under changed FPSCR: PR, SZ, FR; FMOV pairs")
 
@@ -49,6 +50,8 @@ struct nasty_program {
 };
 /* How often main calls what it calls, in a program that shall fill a small ring. */
 enum { NASTY_ROUNDS = 40 };
+/* Functions of overlays: number k is copied from label "ovs<k>_" to "ovl", so many bytes, by code at "ovc<k>_"; number 0 is there first. */
+enum { NASTY_OVERLAYS = 3, NASTY_OVERLAY_BYTES = 64 };
 
 /* nasty_generate - the program of a seed
  * features  bit per enum nasty_feature

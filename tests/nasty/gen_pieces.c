@@ -283,6 +283,52 @@ static void emit_bl(struct nasty_program *p)
     put(p, "blleaf: add #3,r8\n rts\n nop\n blleaf2: add #5,r8\n rts\n nop");
 }
 
+/* ---- overlays ---- */
+
+/* Nothing in it looks like a function's begin: code that a pointer leads to would be patched, and the patch copied (docs/open.md). */
+static void overlay_body(struct nasty_program *p, unsigned k, const char *label)
+{
+    put(p, ".align 5\n %s:", label);
+    put(p, "add #%u,r8\n xor r8,r4\n add r4,r8", 3 * k + 1);
+    if (k & 1)
+        put(p, "mov.l l_ov%s,r1\n jmp @r1\n add #1,r8\n .align 2\n l_ov%s: .long oleaf", label, label);
+    else
+        put(p, "rts\n add #2,r8");
+    put(p, ".org %s+%u", label, NASTY_OVERLAY_BYTES);
+}
+
+static void emit_overlays(struct nasty_program *p)
+{
+    unsigned rounds = 1 + pick(p, 3);
+    put(p, ".align 2\n orun:");
+    enter(p);
+    put(p, "mov #%u,r9\n or_a:", rounds);
+    for (unsigned k = 0; k < NASTY_OVERLAYS; k++) {
+        unsigned times = 1 + pick(p, 3);
+        char source[32];
+        snprintf(source, sizeof source, "ovs%u_+0xA0000000", (k + 1) % NASTY_OVERLAYS);
+        load(p, "r1", source);
+        put(p, "ovc%u_:", (k + 1) % NASTY_OVERLAYS);
+        load(p, "r2", "ovl+0xA0000000");
+        put(p, "bsr ocopy\n mov #%u,r3", NASTY_OVERLAY_BYTES / 4);
+        for (unsigned n = 0; n < times; n++) {
+            load(p, "r1", "ovl+0xA0000000");
+            put(p, "jsr @r1\n nop");
+        }
+    }
+    put(p, "dt r9\n bt or_b\n bra or_a\n nop\n or_b:");
+    leave(p);
+    put(p, "ocopy: mov.l @r1+,r0\n mov.l r0,@r2\n add #4,r2\n dt r3\n bf ocopy\n rts\n nop");
+    put(p, "oleaf: rts\n add #1,r8");
+    overlay_body(p, 0, "ovl");
+    put(p, "oend: rts\n nop"); /* what follows is no part of it */
+    for (unsigned k = 0; k < NASTY_OVERLAYS; k++) {
+        char source[16];
+        snprintf(source, sizeof source, "ovs%u_", k);
+        overlay_body(p, k, source);
+    }
+}
+
 /* ---- all ---- */
 
 struct piece {
@@ -293,6 +339,7 @@ struct piece {
 static const struct piece pieces[] = {
     { NASTY_longjmp, "jtry", emit_longjmp }, { NASTY_coroutines, "corun", emit_coroutines }, { NASTY_tasks, "trun", emit_tasks },
     { NASTY_vbr, "vmove", emit_vbr },        { NASTY_bl, "blrun", emit_bl },                 { NASTY_preempt, "prun", emit_preempt },
+    { NASTY_overlays, "orun", emit_overlays },
 };
 
 void main_pieces(struct nasty_program *p, uint32_t features)

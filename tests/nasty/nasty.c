@@ -25,7 +25,7 @@
 #include "tests/trace/board.h"
 
 enum verdict { EXACT, MARKED, FAILED, NVERDICTS };
-enum { TIME_LIMIT_S = 60, MAX_SHOWN = 12 };
+enum { TIME_LIMIT_S = 60, MAX_SHOWN = 12, PHYS = 0x1FFFFFFF };
 
 struct options {
     uint64_t seed;
@@ -59,6 +59,7 @@ struct run {
 
 static void name_in(const struct run *r, uint64_t addr, char *out, size_t cap)
 {
+    addr &= PHYS;
     for (size_t i = 0; i < r->nf; i++)
         if (addr >= r->f[i].low && addr < r->f[i].high) {
             snprintf(out, cap, "%s", r->f[i].name);
@@ -71,6 +72,7 @@ static int true_child(const struct run *r, int parent, uint64_t addr, bool excep
 {
     size_t n;
     const struct oracle_node *nodes = oracle_nodes(r->oracle, &n);
+    addr &= PHYS;
     for (size_t i = 0; i < n; i++) {
         const struct oracle_function *f = &r->f[nodes[i].function];
         if (nodes[i].parent == parent && addr >= f->low && addr < f->high && nodes[i].exception == exception)
@@ -120,6 +122,7 @@ struct surplus {
 
 static int function_at(const struct run *r, uint64_t addr)
 {
+    addr &= PHYS; /* code may run at an alias */
     for (size_t i = 0; i < r->nf; i++)
         if (addr >= r->f[i].low && addr < r->f[i].high)
             return (int)i;
@@ -239,13 +242,11 @@ static void compare(struct run *r)
 
 static bool resolve(void *ctx, uint64_t addr, struct calltree_range *out)
 {
-    const struct run *r = ctx;
-    for (size_t i = 0; i < r->nf; i++)
-        if (addr >= r->f[i].low && addr < r->f[i].high) {
-            *out = (struct calltree_range){ r->f[i].low, r->f[i].low, r->f[i].high };
-            return true;
-        }
-    return false;
+    int i = function_at(ctx, addr);
+    const struct oracle_function *f = &((const struct run *)ctx)->f[i < 0 ? 0 : i];
+    uint64_t alias = addr & ~(uint64_t)PHYS;
+    *out = (struct calltree_range){ f->low, f->low | alias, f->high | alias };
+    return i >= 0;
 }
 
 static void find_functions(struct run *r)

@@ -28,6 +28,8 @@ struct oracle {
     size_t nf;
     bool named;
     const struct nasty_program *p;
+    uint32_t overlay_at, copies[NASTY_OVERLAYS]; /* where, and where it is replaced by which; 0: nowhere */
+    unsigned overlay;
     struct oracle_node node[MAX_NODES];
     size_t nnodes;
     struct stack stack[MAX_STACKS];
@@ -48,14 +50,32 @@ static int confused(struct oracle *o, const char *what, uint32_t pc)
     return -1;
 }
 
+/* Code may run at an alias of its address. */
+static uint32_t plain(uint32_t pc)
+{
+    return pc & 0x1FFFFFFF;
+}
+
+/* From where what now lies there was copied. */
+static uint32_t copied_from(const struct oracle *o, uint32_t pc)
+{
+    char name[16];
+    uint32_t into = pc - o->overlay_at;
+    if (!o->overlay_at || into >= NASTY_OVERLAY_BYTES)
+        return pc;
+    snprintf(name, sizeof name, "ovs%u_", o->overlay);
+    return asm_label(o->code, name) + into;
+}
+
 static uint16_t fetch(const struct oracle *o, uint32_t pc)
 {
-    uint32_t at = pc - o->code->origin;
+    uint32_t at = copied_from(o, plain(pc)) - o->code->origin;
     return at + 2 <= o->code->len ? get16(o->code->code + at, o->code->big) : 0;
 }
 
 static int function_of(const struct oracle *o, uint32_t pc)
 {
+    pc = plain(pc);
     for (size_t i = 0; i < o->nf; i++)
         if (pc >= o->f[i].low && pc < o->f[i].high)
             return (int)i;
@@ -267,8 +287,11 @@ static int run(struct oracle *o)
 {
     const struct step *s = o->steps;
     size_t i = 0, n = o->nsteps;
+    o->overlay = 0;
     begin(o, s[0].pc, s[0].sp);
     while (i < n && !*o->why) {
+        for (unsigned k = 0; k < NASTY_OVERLAYS; k++)
+            o->overlay = o->overlay_at && s[i].pc == o->copies[k] ? k : o->overlay;
         enum flow kind = flow_of(fetch(o, s[i].pc));
         size_t units = kind == PLAIN || kind == TRAP || kind == BRANCH ? 1 : 2;
         if (i + units > n) /* the step at n is the program's end */
@@ -289,6 +312,18 @@ static int run(struct oracle *o)
     return *o->why ? -1 : 0;
 }
 
+static void find_overlays(struct oracle *o)
+{
+    char name[16];
+    for (size_t i = 0; i < o->code->nlabels; i++) {
+        o->overlay_at = !strcmp(o->code->labels[i].name, "ovl") ? o->code->labels[i].value : o->overlay_at;
+        for (unsigned k = 0; k < NASTY_OVERLAYS; k++) {
+            snprintf(name, sizeof name, "ovc%u_", k);
+            o->copies[k] = !strcmp(o->code->labels[i].name, name) ? o->code->labels[i].value : o->copies[k];
+        }
+    }
+}
+
 struct oracle *oracle_run(const struct step *steps, size_t n, const struct asm_prog *code, const struct oracle_function *f, size_t nf, bool named,
                           const struct nasty_program *p, char why[128])
 {
@@ -307,6 +342,7 @@ struct oracle *oracle_run(const struct step *steps, size_t n, const struct asm_p
     o->steps = steps;
     o->nsteps = n;
     o->to = UINT64_MAX;
+    find_overlays(o);
     o->now = &o->stack[0];
     if (n && run(o) == 0)
         return o;
