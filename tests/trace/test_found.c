@@ -237,6 +237,31 @@ static void shown__armed_again__is_known_from_the_first_call(void **state)
     board_close(&b);
 }
 
+/* Armed while it runs what nobody knows: nothing tells of BL at the entry until it is met where the search has been. */
+static void shown__armed_in_code_nobody_knows__is_traced_once_it_is_met_elsewhere(void **state)
+{
+    static struct board b;
+    static struct asm_prog prog;
+    struct trace_status st;
+    (void)state;
+    open_secret(&b, &prog, SECRET_CALLS("20000000", ""));
+    board_run(&b, "hid_h", 2000000000);
+    board_arm(&b, &(struct trace_config){ .counter = { 0x23, 0x13 } });
+    assert_int_equal(b.t->ops->trace->status(b.t, &st, NULL), 0);
+    assert_int_equal(st.sites, 0);
+    board_resume(&b);
+    board_for(&b, 300000000);
+    board_halt(&b);
+    assert_int_equal(b.t->ops->trace->status(b.t, &st, NULL), 0);
+    print_message("  %zu calls seen; %s\n", board_count(&b, EVENT_CALL), st.note);
+    assert_int_equal(st.untraced_sites, 0);
+    assert_non_null(strstr(st.note, "1 function(s) found by their running"));
+    assert_true(board_count(&b, EVENT_CALL) > 1000);
+    board_disarm(&b);
+    check_code(&b);
+    board_close(&b);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -246,6 +271,7 @@ int main(void)
         cmocka_unit_test(found__data_behind_a_pointer__is_left_alone),
         cmocka_unit_test(blind__function_nobody_can_find__its_calls_are_counted_and_doubtful),
         cmocka_unit_test(shown__function_behind_a_secret_pointer__is_traced_soon_after_its_first_call),
+        cmocka_unit_test(shown__armed_in_code_nobody_knows__is_traced_once_it_is_met_elsewhere),
         cmocka_unit_test(shown__armed_again__is_known_from_the_first_call),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -151,6 +151,21 @@ static int in_section(struct sh4_trace *tr, struct err *err)
     return ret < 0 ? ret : word != 0;
 }
 
+/* Armed where nobody knew the code: the first known place where a drain's interrupt strikes, which it does with BL=0 only, tells what the place it was
+ * armed at would have told. 1: SR.BL is clear at the entry. */
+static int find_place(struct sh4_trace *tr, struct err *err)
+{
+    uint32_t spc;
+    int ret = sh4_trace_get(tr, sh4_trace_blob.ext + 4 * SH4_TRACE_X_SPC, &spc, 1, err);
+    if (ret < 0 || !(sh4_sites_code(&tr->sites, spc) & SH4_CODE_INSN))
+        return ret;
+    tr->unplaced = false;
+    if (!sh4_sites_may_block(&tr->sites, spc, NULL))
+        return 0;
+    tr->searched_with.entry_blocked = false;
+    return 1;
+}
+
 static int search(struct sh4_trace *tr, struct err *err)
 {
     bool changed;
@@ -171,7 +186,12 @@ static int search(struct sh4_trace *tr, struct err *err)
 int sh4_trace_look_further(struct sh4_trace *tr, struct err *err)
 {
     uint64_t before = now(tr);
-    int ret = glance(tr, err);
+    int ret = tr->unplaced ? find_place(tr, err) : 0;
+    if (ret > 0) {
+        tr->evidence = tr->search_due = true;
+        tr->searched = SIZE_MAX; /* it is not what was searched with */
+    }
+    ret = ret < 0 ? ret : glance(tr, err);
     if (ret < 0 || !tr->search_due || before < tr->search_after_ns)
         return ret;
     if (tr->searches >= SEARCHES) {

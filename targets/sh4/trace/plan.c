@@ -46,6 +46,7 @@ struct work {
     /* For what is found while the program runs, if the RAM is large enough: bytes of code the table covers before the first site and
      * behind the last one, bytes of special sites and stubs, patches. */
     uint32_t first, below, above, room, more_patches;
+    uint32_t low; /* where the table begins if there is no place yet */
 };
 
 static uint32_t align(uint32_t v, uint32_t to)
@@ -249,7 +250,7 @@ bool sh4_place_special(const struct sh4_place *p, uint32_t end, uint32_t region)
 static size_t number(struct work *w)
 {
     uint32_t last = 0;
-    w->first = w->nplaces ? (w->place[0].addr & PHYS) - w->below : 0;
+    w->first = w->nplaces ? (w->place[0].addr & PHYS) - w->below : w->low & PHYS;
     w->nspecials = 0;
     for (size_t i = 0; i < w->nplaces; i++) {
         struct sh4_place *p = &w->place[i];
@@ -454,7 +455,7 @@ static void fill_words(const struct work *w, struct sh4_trace_plan *p, const str
     const struct sh4_trace_request *rq = w->rq;
     uint32_t table = p->base + l->table, plain = MIN(l->table_bytes, (uint32_t)SH4_TRACE_SHORT_CODE);
     const struct { uint32_t at, value; } words[] = {
-        { b->save + 4u * SH4_TRACE_S_TEXT, w->nplaces ? (w->place[0].addr & ~(uint32_t)PHYS) | w->first : 0 },
+        { b->save + 4u * SH4_TRACE_S_TEXT, ((w->nplaces ? w->place[0].addr : w->low) & ~(uint32_t)PHYS) | w->first },
         { b->save + 4u * SH4_TRACE_S_SIZE, rq->state & SH4_TRACE_ODD ? 0 : plain },
         { b->save + 4u * SH4_TRACE_S_BASE, w->region ? table : table & PHYS },
         { b->save + 4u * SH4_TRACE_S_WPTR, p->ring }, { b->save + 4u * SH4_TRACE_S_LIMIT, p->ring + p->ring_bytes },
@@ -511,12 +512,17 @@ static uint32_t ring_bytes(const struct sh4_trace_request *rq, uint32_t from)
 static void make_room(struct work *w, const struct layout *l)
 {
     uint32_t left = w->rq->ram_bytes - needed(l), low, high;
-    if (!w->nplaces)
-        return;
-    uint32_t last = w->place[w->nplaces - 1].addr, share = left / TABLE_SHARE;
+    const struct sh4_sites *sites = w->rq->sites;
+    uint32_t share = left / TABLE_SHARE, last = 0;
+    if (w->nplaces) {
+        last = w->place[w->nplaces - 1].addr;
+    } else if (sites->nfunctions && sh4_sites_section(sites, sites->function[0].low, &low, &high)) {
+        w->low = last = low;
+        w->region = low & 0x80000000;
+    }
     if (sh4_sites_section(w->rq->sites, last, &low, &high))
         w->above = MIN((high - last - 2) & ~1u, share & ~1u);
-    if (sh4_sites_section(w->rq->sites, w->place[0].addr, &low, &high))
+    if (w->nplaces && sh4_sites_section(w->rq->sites, w->place[0].addr, &low, &high))
         w->below = MIN(w->place[0].addr - low, (share - w->above) & ~1u);
     w->room = MIN(left / ROOM_SHARE, (uint32_t)ROOM_MOST);
     if (l->table < ICACHE_BYTES) /* the stubs of a small program stay where the agent's own lines of the caches are not */
@@ -645,7 +651,7 @@ void sh4_trace_plan_fini(struct sh4_trace_plan *p)
 long sh4_trace_plan_index(const struct sh4_trace_plan *p, uint32_t addr)
 {
     uint32_t off = (addr & PHYS) - p->text;
-    if (!p->npatches || off / 2 + 1 >= p->ram_ids)
+    if (off / 2 + 1 >= p->ram_ids)
         return -1;
     return (long)(p->table + off + 2);
 }

@@ -702,8 +702,8 @@ static int find_sites(struct sh4_trace *tr, bool sr_traps, struct err *err)
     tr->searched_with.sr_traps = sr_traps;
     tr->searched_with.entry_blocked = cfg.entry_blocked;
     int ret = sh4_sites_find(tr->cfg.image, &cfg, &tr->sites, err);
-    if (ret < 0 || !clear || !cfg.entry_blocked || !(sh4_sites_code(&tr->sites, t->pc) & SH4_CODE_INSN) ||
-        !sh4_sites_may_block(&tr->sites, t->pc, NULL))
+    tr->unplaced = ret == 0 && clear && cfg.entry_blocked && !(sh4_sites_code(&tr->sites, t->pc) & SH4_CODE_INSN);
+    if (ret < 0 || !clear || !cfg.entry_blocked || tr->unplaced || !sh4_sites_may_block(&tr->sites, t->pc, NULL))
         return ret;
     sh4_sites_fini(&tr->sites);
     cfg.entry_blocked = tr->searched_with.entry_blocked = false;

@@ -54,6 +54,7 @@ struct sh4_trace {
     struct sh4_trace_found *found; /* the target's */
     size_t searched;             /* of found, by the last search */
     bool search_due;
+    bool unplaced;               /* armed with BL=0 where nobody knows the code: that proves nothing of the entry yet */
     unsigned searches;           /* done again since arming */
     uint64_t search_after_ns;
     struct { uint32_t vbr; bool entry_blocked, sr_traps; } searched_with;
