@@ -406,6 +406,29 @@ static bool sync_loose(struct calltree *t, const struct event *e)
     return i >= 0;
 }
 
+/* Of two functions without an end the one that addr is likelier in. */
+static bool begins_nearer(const struct calltree *t, uint32_t node, uint32_t other, uint64_t addr)
+{
+    return addr - t->nodes[node].addr < addr - t->nodes[other].addr;
+}
+
+/* Where nobody knows the functions the stack pointer alone tells that frames are gone: a longjmp that no return shows. */
+static void drop_left(struct calltree *t, const struct event *e)
+{
+    struct stack *s = t->cur;
+    uint32_t depth = s->depth;
+    while (depth > 1 && frame_left(&s->frames[depth - 1], e))
+        depth--;
+    if (depth == s->depth)
+        return;
+    while (depth > 1 && begins_nearer(t, s->frames[depth - 2].node, s->frames[depth - 1].node, e->pc) && s->frames[depth - 1].sp == e->sp)
+        depth--; /* it was called with this stack pointer, and the event is its caller's */
+    tree_doubt(t);
+    t->stats.unwinds++;
+    stack_close_to(t, depth);
+    tree_doubt(t);
+}
+
 void stack_sync(struct calltree *t, const struct event *e)
 {
     struct stack *s = t->cur;
@@ -418,8 +441,10 @@ void stack_sync(struct calltree *t, const struct event *e)
     bool here = n->low == n->high || tree_same_function(t, t->node, e->pc);
     if (here && !frame_left(stack_top(t), e))
         return;
-    if (!t->cfg.resolve || !t->cfg.resolve(t->cfg.resolve_ctx, e->pc, &r))
+    if (!t->cfg.resolve || !t->cfg.resolve(t->cfg.resolve_ctx, e->pc, &r)) {
+        drop_left(t, e);
         return;
+    }
     struct place p = { .grade = NOT_THIS };
     if (sp_exact(e))
         p = find_place(t, e->pc, s->depth - 1, e);

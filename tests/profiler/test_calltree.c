@@ -471,9 +471,36 @@ static void calltree__without_symbols__where_an_unknown_call_is_returned_to_is_d
     calltree_free(r.t);
 }
 
+/* A longjmp by a jump tells nothing of where it goes without bounds; the stack pointer of the next call does. */
+static void calltree__without_symbols__a_longjmp_shows_in_the_stack_pointer(void **state)
+{
+    static const struct row rows[] = { START_MAIN,
+                                       { EVENT_CALL, MAIN + 16, F, SP, 1, EVENT_SP_EXACT }, { EVENT_CALL, F + 8, G, SP - 8, 1, EVENT_SP_EXACT },
+                                       { EVENT_CALL, G + 8, H, SP - 16, 1, EVENT_SP_EXACT }, { EVENT_JUMP, H + 8, MAIN + 40, SP, 1 },
+                                       { EVENT_CALL, MAIN + 44, F, SP, 1, EVENT_SP_EXACT },
+                                       { EVENT_RETURN, F + 20, MAIN + 48, SP, 5, EVENT_SP_EXACT }, STOP_AT(MAIN + 52, SP) };
+    struct run r = { 0 };
+    size_t n, found = 0;
+    (void)state;
+    assert_int_equal(calltree_new(NULL, &r.t, NULL), 0);
+    feed(&r, rows, ARRAY_LEN(rows));
+    const struct calltree_node *nodes = calltree_nodes(r.t, &n);
+    for (size_t i = 0; i < n; i++) {
+        if (nodes[i].addr != F)
+            continue;
+        found++;
+        assert_int_equal(nodes[i].parent, 0);
+        assert_int_equal(nodes[i].hits, 2);
+    }
+    assert_int_equal(found, 1);
+    assert_true(nodes[0].doubtful);
+    calltree_free(r.t);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(calltree__without_symbols__a_longjmp_shows_in_the_stack_pointer),
         cmocka_unit_test(calltree__handler_still_open_at_the_end__a_crash_unless_it_uses_to_return),
         cmocka_unit_test(calltree__scenarios__give_their_trees),
         cmocka_unit_test(calltree__stats__count_what_was_met),
