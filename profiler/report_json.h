@@ -5,7 +5,7 @@
  *   untraced_hits (of functions that hold places below: so many calls those may concern), untraced [{address, kind, cause, function, by (the function
  *   whose calls are the cause), bytes (of a stretch of code)}]},
  *   crash {vector, exception, at, c1_since, reset} (an exception that was never returned from; null if there was none), passes, totals {hits, c1, c2}, note,
- *   remarks [{kind, count, text}] (what else is missing or doubtful, as `decode` says it on standard error),
+ *   remarks [{kind, count, text}] (what else is missing or doubtful, as `decode` and `report` say it on standard error),
  *   functions [{name, linkage_name, qualified_name, file, line, low, high, cache_line, description, hits, c1, c1_children, c2,
  *   c2_children, doubtful}], tree [{id, parent, function, hits, c1, c1_children, c2, c2_children, doubtful}]
  * Unknown values are null; cache_line is null where not cacheable; function is an index into functions;

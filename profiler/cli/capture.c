@@ -210,26 +210,50 @@ static void info_from_recording(const struct recording *r, const struct symbols 
     }
 }
 
-int capture_replay(const char *path, const char *elf, struct profile **out, struct symbols **syms, char *warn,
-                   size_t cap, struct err *err)
+/* What was said when it was recorded, and what is to be said of the file now. */
+struct said {
+    struct profile_remark row[RECORDING_MAX_REMARKS + 2];
+    size_t n;
+    char elf[512], file[512];
+};
+
+static void say(struct said *s, const char *kind, const char *text)
+{
+    if (*text)
+        s->row[s->n++] = (struct profile_remark){ kind, text, 0 };
+}
+
+static void collect(struct said *s, const struct recording *r, const char *path, struct profile_info *info)
+{
+    s->n = info->nremarks;
+    if (s->n)
+        memcpy(s->row, info->remarks, s->n * sizeof s->row[0]);
+    if (recording_damage(r))
+        snprintf(s->file, sizeof s->file, "%s: %s", path, recording_damage(r));
+    say(s, "elf", s->elf);
+    say(s, "file", s->file);
+    info->remarks = s->row;
+    info->nremarks = s->n;
+}
+
+int capture_replay(const char *path, const char *elf, struct profile **out, struct symbols **syms, struct err *err)
 {
     struct recording *r = NULL;
     struct capture c = { 0 };
     struct profile_info info;
-    *warn = 0;
+    struct said said = { .n = 0 };
     *syms = NULL;
     int ret = recording_open(path, &r, err);
     if (ret < 0)
         return ret;
-    ret = open_symbols(recording_header(r), elf, syms, warn, cap, err);
+    ret = open_symbols(recording_header(r), elf, syms, said.elf, sizeof said.elf, err);
     if (ret == 0)
         ret = capture_open(&c, *syms, recording_header(r), NULL, err);
     if (ret == 0)
         ret = replay_events(r, &c, err);
     if (ret == 0) {
-        if (recording_damage(r))
-            snprintf(warn, cap, "%s: %s", path, recording_damage(r));
         info_from_recording(r, *syms, &info);
+        collect(&said, r, path, &info);
         ret = capture_profile(&c, &info, out, err);
     }
     capture_close(&c);

@@ -54,10 +54,8 @@ void capture_close(struct capture *c);
 
 /* capture_replay - a recording through all of the above
  * elf    ELF to name functions with, or NULL for the one the recording names; -ERR_FORMAT if it is another build than the one recorded. The
- *        recording's own is not used then
- * warn   receives one line for people if there is no ELF that can be used, or the file is damaged; cap bytes
+ *        recording's own is not used then. That there is no ELF that can be used, or that the file is damaged, is among the profile's remarks
  * Returns 0 with *out and *syms (may be NULL) set, to be freed by the caller; else the failure. */
-int capture_replay(const char *path, const char *elf, struct profile **out, struct symbols **syms, char *warn,
-                   size_t cap, struct err *err);
+int capture_replay(const char *path, const char *elf, struct profile **out, struct symbols **syms, struct err *err);
 
 #endif

@@ -35,7 +35,7 @@ static const struct opt decode_opts[] = {
     { NULL, 0, NULL, NULL, 0 },
 };
 
-enum { MAX_REMARKS = RECORDING_MAX_REMARKS };
+enum { MAX_REMARKS = RECORDING_MAX_REMARKS, SHOWN_LOOPS = 3 };
 struct remarks {
     struct profile_remark row[MAX_REMARKS];
     char text[MAX_REMARKS][400];
@@ -207,9 +207,8 @@ __attribute__((format(printf, 4, 5))) static void remark(struct remarks *r, cons
 
 static int remark_loop(void *ctx, uint32_t low, uint32_t high, uint64_t entered)
 {
-    enum { SHOWN = 3 };
     struct remarks *r = ctx;
-    if (r->nloops++ < SHOWN)
+    if (r->nloops++ < SHOWN_LOOPS)
         remark(r, "endless-loop", entered, "%06X..%06X goes round without a traced instruction: entered %llu times, how often it went round no trace can tell",
                low, high - 1, (unsigned long long)entered);
     return 0;
@@ -262,6 +261,8 @@ static void remark_all(const struct decode *d, struct remarks *r)
     if (t->overflows)
         remark_overflows(d, r, t->overflows);
     s12z_flow_loops(s12z_events_flow(d->events), remark_loop, r);
+    if (r->nloops > SHOWN_LOOPS)
+        remark(r, "endless-loop", r->nloops - SHOWN_LOOPS, "%zu more places go round without a traced instruction", r->nloops - SHOWN_LOOPS);
     if (f->unpaired)
         remark(r, "astray", f->unpaired, "%llu return%s went elsewhere than back, the first at %06X: so do task switches and long jumps; otherwise lines are missing or "
                "wrong before it", (unsigned long long)f->unpaired, plural(f->unpaired, "", "s"), f->first_unpaired);

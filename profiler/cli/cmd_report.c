@@ -51,15 +51,12 @@ static int load(struct cli *cli, const struct settings *s, const char *path, str
                 struct symbols **syms, struct err *err)
 {
     enum report_input kind;
-    char warning[512] = "";
     int ret = what_is(path, &kind, err);
     if (ret < 0)
         return ret;
     if (kind == INPUT_PRF)
         return prf_read(path, p, err);
-    ret = capture_replay(path, *s->elf ? s->elf : NULL, p, syms, warning, sizeof warning, err);
-    if (ret == 0 && *warning)
-        cli_warn(cli, "%s", warning);
+    ret = capture_replay(path, *s->elf ? s->elf : NULL, p, syms, err);
     for (size_t k = 0; ret == 0 && k < (*p)->info.nremarks; k++)
         cli_warn(cli, "%s", (*p)->info.remarks[k].text);
     return ret;
