@@ -35,6 +35,16 @@ static int strike_from_now(struct bus_dev *d, const char *kind, uint64_t nth, st
     return fault_parse(&d->fault[i], text, err);
 }
 
+/* Forgets the faults; says how many had struck. */
+static int calm(struct bus_dev *d, char *answer, size_t cap)
+{
+    unsigned struck = 0;
+    for (unsigned i = 0; i < d->nfaults; i++)
+        struck += d->fault[i].at <= d->transfers;
+    snprintf(answer, cap, " %u", struck);
+    return d->nfaults = 0, 0;
+}
+
 /* Levels as the board has them: enum jtag_pin or bdc_pin, in hex. */
 static int board_pins(struct wiring *w, char *answer, size_t cap, struct err *err)
 {
@@ -70,7 +80,7 @@ int rig_command(struct bus *bus, struct wiring *wiring, const char *line, char *
     if (strcmp(verb, "pins") == 0 && wiring[i].board)
         return board_pins(&wiring[i], answer, cap, err);
     if (strcmp(verb, "calm") == 0)
-        return d->nfaults = 0, 0;
+        return calm(d, answer, cap);
     if (strike)
         return strike_from_now(d, what, strtoull(third, NULL, 10), err);
     return err_set(err, ERR_USAGE, "", "unknown command \"%s\"", line);
