@@ -1122,8 +1122,7 @@ special:
         shlr2   r0
         cmp/eq  #0x16,r0
         bt      1f
-        mov.l   @(C_R5,r4),r5
-        bra     foreign
+        bra     not_slot                ! not by way of the table: it would lead here again
         nop
 1:      mov.l   r1,@(C_CHAIN,r4)
         mov.l   @(C_STATE,r4),r0
