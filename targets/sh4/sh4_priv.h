@@ -140,6 +140,7 @@ struct sh4_ubc_channel {
 /* ---- the target ---- */
 
 struct sh4_trace; /* targets/sh4/trace */
+enum sh4_point { SH4_POINT_NONE, SH4_POINT_MET, SH4_POINT_PASSED /* ... with SR.BL=1: nothing is to be done */ };
 struct sh4_sites;
 
 /* What the debugger wrote, kept while no image is known: its code is searched for VBR instructions. */
@@ -271,6 +272,8 @@ struct sh4_target {
     void (*trace_close)(struct sh4_target *t);
     struct sh4_trace_found *trace_found; /* what traces of this session have learned of the program by its running; ours to free */
     bool (*trace_holds)(const struct sh4_target *t, uint32_t pc); /* the agent, its stubs or its slots are there */
+    /* A user break that is no breakpoint's (match: of channels A and B): a start or stop point that it watches? */
+    enum sh4_point (*trace_at_point)(const struct sh4_target *t, const bool match[2]);
     bool trace_ending;     /* the program halts for the trace to end: it need not be left as if nothing had been if it hangs */
     bool trace_lost;       /* a trace was armed when the board was lost: its agent may run still */
 };

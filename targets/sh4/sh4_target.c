@@ -142,7 +142,18 @@ static int classify_trapa(struct sh4_target *t)
     return to_handler(t);
 }
 
-static int classify_user_break(struct sh4_target *t)
+/* A start or stop point of the trace, watched by a break channel: it acts when the program goes on. A breakpoint there is the user's stop first. */
+static int at_point(struct sh4_target *t, struct err *err)
+{
+    struct resume how = { .kind = RESUME_CONTINUE };
+    if (sh4_patch_at(t, t->pc)) {
+        sh4_stop_is(t, STOP_SWBREAK, SIGNAL_TRAP);
+        return 1;
+    }
+    return t->halt_wanted ? 0 : MIN(t->trace_resuming(t, &how, err), 0);
+}
+
+static int classify_user_break(struct sh4_target *t, struct err *err)
 {
     uint32_t seen = t->save[SH4_SAVE_BRCR_SEEN];
     bool match[2] = { REG_GET(seen, SH4_BRCR_CMFA) != 0, REG_GET(seen, SH4_BRCR_CMFB) != 0 };
@@ -160,17 +171,20 @@ static int classify_user_break(struct sh4_target *t)
         t->stop.watch_kind = c->kind;
         return 1;
     }
+    enum sh4_point point = t->trace_at_point ? t->trace_at_point(t, match) : SH4_POINT_NONE;
+    if (point != SH4_POINT_NONE && (!stepped || t->step_then_go))
+        return point == SH4_POINT_MET ? at_point(t, err) : 0;
     if (stepped && t->step_then_go)
         return 0;
     sh4_stop_is(t, STOP_STEP, SIGNAL_TRAP);
     return 1;
 }
 
-static int classify_exception(struct sh4_target *t)
+static int classify_exception(struct sh4_target *t, struct err *err)
 {
     uint32_t expevt = t->trap[1];
     if (expevt == SH4_EXP_USER_BREAK)
-        return classify_user_break(t);
+        return classify_user_break(t, err);
     if (expevt == SH4_EXP_TRAPA)
         return classify_trapa(t);
     if (t->catch_mask >> (expevt >> 5 & 31) & 1) {
@@ -270,7 +284,7 @@ static int take_over(struct sh4_target *t, struct err *err)
     if (ret < 0)
         return ret;
     if (t->save[SH4_SAVE_KIND] == SH4_ENTRY_EXCEPTION)
-        return classify_exception(t);
+        return classify_exception(t, err);
     sh4_stop_is(t, STOP_REQUEST, SIGNAL_INT);
     if (REG_GET(t->sr, SH4_SR_BL))
         strcpy(t->stop.text, "halted with SR.BL=1: SPC, SSR and SGR of the running handler are lost");

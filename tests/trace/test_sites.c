@@ -164,8 +164,8 @@ static void bl__startup_until_sr_is_set__is_left_alone(void **state)
     assert_int_equal(site(&p, "s_main")->why, SH4_TRACED);
     assert_int_equal(site(&p, "m_call")->why, SH4_TRACED);
     assert_int_equal(site(&p, "f_rts")->why, SH4_TRACED);
-    assert_true(sh4_sites_may_block(&p.found, asm_label(&p.asmp, "s_early"), NULL));
-    assert_false(sh4_sites_may_block(&p.found, asm_label(&p.asmp, "s_main"), NULL));
+    assert_true(sh4_sites_may_block(&p.found, asm_label(&p.asmp, "s_early")));
+    assert_false(sh4_sites_may_block(&p.found, asm_label(&p.asmp, "s_main")));
     sh4_sites_fini(&p.found);
     find(&p, startup, &open_entry);
     assert_int_equal(site(&p, "s_early")->why, SH4_TRACED);

@@ -196,7 +196,7 @@ static void points__bad_places__are_refused_with_a_hint(void **state)
     (void)state;
     static struct asm_prog p;
     static const struct { const char *label; uint32_t off; } rows[] = {
-        { "m_slot", 0 }, { "m_lit", 0 }, { "m_trap", 0 }, { "m_sr", 0 }, { "m_bl", 0 }, { "m_lit", 4 },
+        { "m_slot", 0 }, { "m_lit", 0 }, { "m_trap", 0 }, { "m_sr", 0 }, { "m_lit", 4 },
     };
     memset(&p, 0, sizeof p);
     asm_text(&p, CODE, "main: mov.l m_lit,r0\n m_trap: trapa #3\n mov.l m_bits,r1\n m_sr: ldc r1,sr\n m_bl: nop\n"

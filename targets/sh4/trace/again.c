@@ -79,7 +79,7 @@ static bool point_stands(const struct sh4_trace *tr, const struct sh4_sites *nex
 {
     const struct sh4_site *old = sh4_sites_at(&tr->sites, p->addr), *s = sh4_sites_at(next, p->addr);
     uint16_t op;
-    return sh4_sites_opcode(next, p->addr, &op) && op == p->orig && !sh4_sites_may_block(next, p->addr, NULL) && !old == !s && (!s || same(old, s));
+    return sh4_sites_opcode(next, p->addr, &op) && op == p->orig && (p->watched || !sh4_sites_may_block(next, p->addr)) && !old == !s && (!s || same(old, s));
 }
 
 /* False: a point does not stand. */

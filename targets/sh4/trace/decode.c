@@ -361,7 +361,7 @@ static void fill(struct sh4_trace_decoder *d, const struct record *r, struct eve
     case SH4_TRACE_K_START: case SH4_TRACE_K_STOP:
         e->kind = r->kind == SH4_TRACE_K_START ? EVENT_START : EVENT_STOP;
         e->pc = r->x1;
-        e->flags |= EVENT_HAS_PC;
+        e->flags |= EVENT_HAS_PC | (r->x2 == SH4_TRACE_TIME_OF_HOST ? EVENT_DOUBTFUL : 0); /* with the way into the debug kernel, or out of it */
         break;
     case SH4_TRACE_K_ROM:
         stepped_event(d, r, e);

@@ -160,7 +160,7 @@ static int find_place(struct sh4_trace *tr, struct err *err)
     if (ret < 0 || !(sh4_sites_code(&tr->sites, spc) & SH4_CODE_INSN))
         return ret;
     tr->unplaced = false;
-    if (!sh4_sites_may_block(&tr->sites, spc, NULL))
+    if (!sh4_sites_may_block(&tr->sites, spc))
         return 0;
     tr->searched_with.entry_blocked = false;
     return 1;

@@ -36,7 +36,7 @@ int sh4_trace_patch(struct sh4_trace *tr, size_t i, bool in_memory, struct err *
     struct sh4_trace_patch *p = &tr->plan.patch[i];
     struct sh4_trace_mark *m = &tr->mark[i];
     uint16_t trap = (uint16_t)SH4_TRACE_TRAP, insn = in_memory ? trap : p->orig;
-    if (m->in_memory == in_memory || m->dead)
+    if (m->in_memory == in_memory || m->dead || p->watched)
         return 0;
     int ret = sh4_trace_still(tr, i, in_memory ? p->orig : trap, err);
     if (ret <= 0)
@@ -74,7 +74,7 @@ int sh4_trace_patch_all(struct sh4_trace *tr, bool in_memory, struct err *err)
         bool user = user_break_at(t, p->addr); /* its TRAPA stays, and knows what was there */
         bool later = in_memory && (user || sh4_trace_waits(tr, p->addr));
         tr->absent |= later;
-        if (tr->mark[i].in_memory == in_memory || tr->mark[i].dead || later)
+        if (tr->mark[i].in_memory == in_memory || tr->mark[i].dead || p->watched || later)
             continue;
         tr->mark[i].in_memory = in_memory;
         if (!user)

@@ -42,6 +42,8 @@ struct work {
     uint32_t stub_bytes;
     uint32_t region; /* bit 31 of the stubs' address: most code is there */
     uint32_t nspecials;
+    unsigned nwatched;
+    uint32_t far_point; /* a start or stop point that was given up, 0 none */
     uint32_t ram_ids; /* numbers of patched sites are less; stepped ones follow */
     /* For what is found while the program runs, if the RAM is large enough: bytes of code the table covers before the first site and
      * behind the last one, bytes of special sites and stubs, patches. */
@@ -184,9 +186,13 @@ static void keep_densest(struct work *w)
             best = from;
         }
     }
-    for (size_t i = 0; i < w->nplaces; i++)
-        if (i < best || i >= best + most)
-            give_up(&w->place[i]);
+    for (size_t i = 0; i < w->nplaces; i++) {
+        if (i >= best && i < best + most)
+            continue;
+        if (w->place[i].flags & (SH4_TRACE_SP_START | SH4_TRACE_SP_STOP))
+            w->far_point = w->place[i].addr;
+        give_up(&w->place[i]);
+    }
     memmove(w->place, w->place + best, most * sizeof *w->place);
     w->nplaces = most;
 }
@@ -211,9 +217,26 @@ static int keep_stubs(struct work *w, struct err *err)
     return 0;
 }
 
+/* A trap with SR.BL=1 resets the CPU; a user break waits or is lost, and may stand where BL may be 1, if it is not for certain. */
+static int watch_point(struct work *w, struct sh4_place *p, struct err *err)
+{
+    if (!sh4_sites_may_block(w->rq->sites, p->addr))
+        return 0;
+    if (p->flags & SH4_TRACE_SP_FILTER || sh4_sites_must_block(w->rq->sites, p->addr))
+        return err_set(err, ERR_USAGE, "choose a later place, behind the code that clears SR.BL",
+                       "0x%08x %s with SR.BL=1, where a trap resets the CPU", p->addr, p->flags & SH4_TRACE_SP_FILTER ? "may run" : "runs");
+    if (w->nwatched == w->rq->watch)
+        return err_set(err, ERR_USAGE, "choose another place, behind code that certainly clears SR.BL",
+                       "0x%08x may run with SR.BL=1, and %s", p->addr,
+                       w->rq->watch ? "other such points have the break channels" : "no break channel is free for it");
+    p->watched = true;
+    w->nwatched++;
+    return 0;
+}
+
 static int add_point(struct work *w, uint32_t addr, uint32_t flag, struct err *err)
 {
-    struct sh4_place p = { .addr = addr };
+    struct sh4_place p = { .addr = addr, .flags = flag | SH4_TRACE_SP_CHECK };
     for (size_t i = 0; i < w->nplaces; i++)
         if (((w->place[i].addr ^ addr) & PHYS) == 0) {
             w->place[i].flags |= flag;
@@ -224,7 +247,9 @@ static int add_point(struct work *w, uint32_t addr, uint32_t flag, struct err *e
         return ret;
     if (w->rq->translated && addr >> 30 != 2)
         return err_set(err, ERR_USAGE, "choose a place in P1 (0x8...)", "0x%08x is translated by the MMU", addr);
-    p.flags = flag | SH4_TRACE_SP_CHECK;
+    ret = watch_point(w, &p, err);
+    if (ret < 0)
+        return ret;
     sh4_sites_opcode(w->rq->sites, addr, &p.orig);
     w->place[w->nplaces++] = p;
     return 0;
@@ -439,10 +464,12 @@ static void fill_tables(const struct work *w, struct sh4_trace_plan *p, const st
         uint16_t entry = (uint16_t)((0x10000 - w->stub[x->stub_index].end) | flag);
         if (x->special)
             entry = fill_special(w, p, l, x, specials++);
-        put16(p->image + l->table + x->id * 2, entry, big);
+        put16(p->image + l->table + x->id * 2, x->watched ? 0 : entry, big); /* a break or fault behind it is no trap of ours */
         put32(p->image + l->patches + i * 8, x->addr, big);
         put32(p->image + l->patches + i * 8 + 4, (uint32_t)SH4_TRACE_TRAP << 16 | x->orig, big);
-        p->patch[i] = (struct sh4_trace_patch){ .addr = x->addr, .orig = x->orig, .entry = entry, .id = x->id, .row = (uint32_t)i };
+        p->patch[i] = (struct sh4_trace_patch){ .addr = x->addr, .orig = x->orig, .entry = entry, .id = x->id, .row = (uint32_t)i, .watched = x->watched };
+        if (x->watched)
+            p->watched[p->nwatched++] = x->addr;
         sh4_place_id(x, &p->id[x->id], stub_address(w, p, l, x));
     }
     for (size_t i = 0; i < w->nstubs; i++)
@@ -606,6 +633,9 @@ int sh4_trace_plan(const struct sh4_trace_request *rq, struct sh4_trace_plan *ou
     int ret = open_work(&w, rq, err);
     if (ret == 0)
         ret = collect(&w, &p, err);
+    if (ret == 0 && w.far_point)
+        ret = err_set(err, ERR_RESOURCE, "give the agent more RAM (--agent-ram), or leave the other code unpatched (--no-patch)",
+                      "start or stop point 0x%08x is further from most code than the agent's RAM is large", w.far_point);
     if (ret == 0)
         ret = build(&w, &p, err);
     close_work(&w);

@@ -11,6 +11,8 @@
 #include "targets/sh4/trace/rom.h"
 #include "targets/sh4/trace/sites.h"
 
+enum { SH4_TRACE_WATCHED = 2 /* points: the user break controller has two channels */ };
+
 struct sh4_trace_request {
     struct sh4_sites *sites;      /* verdicts of sites that cannot be traced are written back */
     bool big;
@@ -21,6 +23,7 @@ struct sh4_trace_request {
     uint32_t start;
     const uint32_t *stops;
     size_t nstops;
+    unsigned watch;               /* so many points may be where SR.BL may be 1: break channels can be given to them */
     bool has_filter;
     uint32_t filter;              /* routine whose time and calls are left out */
     uint32_t kernel_entry;        /* the debug kernel's debug_entry */
@@ -53,6 +56,7 @@ struct sh4_trace_patch {
     uint16_t entry; /* in the table */
     uint32_t id;    /* its number in records */
     uint32_t row;   /* in the list for a later attach */
+    bool watched;   /* a point that gets no trap: SR.BL may be 1 there */
 };
 
 /* Offsets in the image of what is free for places found while the program runs: special sites grow towards the stubs, stubs towards them. */
@@ -88,6 +92,8 @@ struct sh4_trace_plan {
     size_t nids;
     struct sh4_trace_patch *patch; /* by address */
     size_t npatches;
+    uint32_t watched[SH4_TRACE_WATCHED]; /* addresses of those patches that are */
+    unsigned nwatched;
     struct sh4_trace_rom rom;
     bool filtered;             /* the filter routine could be patched */
     char filter_why[160];      /* why not */

@@ -19,6 +19,7 @@ struct sh4_place {
     uint32_t id;
     uint16_t orig;
     bool special;
+    bool watched;   /* see struct sh4_trace_patch */
 };
 
 enum { SH4_PLACE_SPECIAL = 16 /* bytes of one special site */ };

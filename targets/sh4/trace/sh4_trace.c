@@ -462,6 +462,9 @@ void sh4_trace_note(struct sh4_trace *tr)
         n += snprintf(tr->note + n, sizeof tr->note - (size_t)n, "; %zu function(s) found by their running", sh4_trace_shown(tr));
     if (tr->found->more)
         n += snprintf(tr->note + n, sizeof tr->note - (size_t)n, "; more that ran are not traced");
+    if (tr->plan.nwatched)
+        n += snprintf(tr->note + n, sizeof tr->note - (size_t)n, tr->unwatched ? "; %u point(s) NOT watched: the break channels are GDB's"
+                      : "; %u point(s) watched by user breaks: SR.BL may be 1 there", tr->unwatched ? tr->unwatched : tr->plan.nwatched);
     if (tr->evidence)
         n += snprintf(tr->note + n, sizeof tr->note - (size_t)n, "; SR.BL taken as clear at the entry");
     if (tr->begun)
@@ -492,7 +495,7 @@ static int halted(struct sh4_target *t, struct err *err)
 static int resumed(struct sh4_target *t, struct err *err)
 {
     struct sh4_trace *tr = t->trace;
-    uint32_t spc;
+    uint32_t spc = 0;
     int ret = sh4_trace_reconcile(tr, err);
     const struct sh4_trace_patch *p = tr->stepped ? sh4_trace_plan_patch(&tr->plan, tr->stepped & ~1u) : NULL;
     if (ret == 0 && p)
@@ -507,6 +510,8 @@ static int resumed(struct sh4_target *t, struct err *err)
     }
     if (ret == 0)
         ret = sh4_trace_step_resumed(tr, err);
+    if (ret == 0 && tr->plan.nwatched)
+        ret = sh4_trace_watch(tr, spc != 0, err);
     if (ret == 0)
         ret = sh4_trace_meant_resumed(tr, err);
     if (ret == 0)
@@ -524,15 +529,22 @@ static int counters_now(struct sh4_trace *tr, uint32_t last[2], uint32_t at[2], 
     return ret;
 }
 
-/* Time since the last event belongs to whoever ran since then, be it for minutes: the profile's end is no event of the agent's. What stands still
- * behind a stop point or in a filtered handler stays so; with the program's own off and on calls nobody knows whether it does. */
-static int time_to_the_end(struct sh4_trace *tr, struct err *err)
+/* What stands still behind a stop point or in a filtered handler stays so; with the program's own off and on calls nobody knows whether it does. */
+static int time_goes_on(struct sh4_trace *tr, struct err *err)
 {
-    uint32_t state, last[2], at[2];
+    uint32_t state;
     if (!tr->active || tr->cfg.irq_filter == IRQ_FILTER_CALLS)
         return 0;
     int ret = sh4_trace_get(tr, sh4_trace_blob.cold + 4 * SH4_TRACE_C_STATE, &state, 1, err);
-    if (ret < 0 || state & (SH4_TRACE_STOPPED | SH4_TRACE_FILTER))
+    return ret < 0 ? ret : !(state & (SH4_TRACE_STOPPED | SH4_TRACE_FILTER));
+}
+
+/* Time since the last event belongs to whoever ran since then, be it for minutes: the profile's end is no event of the agent's. */
+static int time_to_the_end(struct sh4_trace *tr, struct err *err)
+{
+    uint32_t last[2], at[2];
+    int ret = time_goes_on(tr, err);
+    if (ret <= 0)
         return ret;
     if ((ret = counters_now(tr, last, at, err)) < 0)
         return ret;
@@ -623,7 +635,10 @@ static int resuming(struct sh4_target *t, struct resume *how, struct err *err)
     if (same <= 0)
         return same;
     const struct sh4_trace_id *id = &tr->plan.id[p->id];
-    int ret = tr->active && id->kind != SH4_SITE_NKINDS ? event_by_host(tr, p->id, err) : 0;
+    int ret = sh4_trace_point_met(tr, p->addr, err);
+    if (ret < 0)
+        return ret;
+    ret = tr->active && id->kind != SH4_SITE_NKINDS ? event_by_host(tr, p->id, err) : 0;
     if (ret < 0 || how->kind != RESUME_CONTINUE) {
         tr->stepped = p->addr | 1;
         return ret;
@@ -703,7 +718,7 @@ static int find_sites(struct sh4_trace *tr, bool sr_traps, struct err *err)
     tr->searched_with.entry_blocked = cfg.entry_blocked;
     int ret = sh4_sites_find(tr->cfg.image, &cfg, &tr->sites, err);
     tr->unplaced = ret == 0 && clear && cfg.entry_blocked && !(sh4_sites_code(&tr->sites, t->pc) & SH4_CODE_INSN);
-    if (ret < 0 || !clear || !cfg.entry_blocked || tr->unplaced || !sh4_sites_may_block(&tr->sites, t->pc, NULL))
+    if (ret < 0 || !clear || !cfg.entry_blocked || tr->unplaced || !sh4_sites_may_block(&tr->sites, t->pc))
         return ret;
     sh4_sites_fini(&tr->sites);
     cfg.entry_blocked = tr->searched_with.entry_blocked = false;
@@ -772,7 +787,7 @@ static int make_request(struct sh4_trace *tr, uint32_t *stops, struct sh4_trace_
     struct sh4_target *t = tr->t;
     *rq = (struct sh4_trace_request){
         .sites = &tr->sites, .big = t->base.big_endian, .serial = !t->link.jtag, .has_start = tr->cfg.has_start, .start = (uint32_t)tr->cfg.start,
-        .stops = stops, .nstops = tr->cfg.nstops, .kernel_entry = t->agent_base + t->layout->debug_entry,
+        .stops = stops, .nstops = tr->cfg.nstops, .watch = SH4_TRACE_WATCHED, .kernel_entry = t->agent_base + t->layout->debug_entry,
         .next_vbr = t->agent_base + t->layout->hook_vbr, .state = initial_state(&tr->cfg), .wait_loops = WAIT_LOOPS,
     };
     rq->has_filter = find_filter(&tr->cfg, &rq->filter);
@@ -802,6 +817,7 @@ static int make_plan(struct sh4_trace *tr, struct err *err)
     ret = sh4_trace_translated(tr, rq.ram, rq.ram_bytes, err);
     rq.translated = tr->translated = ret != 0;
     sh4_rom_window(&tr->sites, rq.ram, rq.ram_bytes, &rq.window);
+    rq.watch -= rq.window.bytes ? 1 : 0; /* stepping takes the other channel */
     return ret < 0 ? ret : sh4_trace_plan(&rq, &tr->plan, err);
 }
 
@@ -906,6 +922,7 @@ static void set_hooks(struct sh4_trace *tr, bool on)
     t->trace_write = on ? sh4_trace_write : NULL;
     t->trace_poll = on ? look : NULL;
     t->trace_holds = on ? sh4_trace_holds : NULL;
+    t->trace_at_point = on ? sh4_trace_at_point : NULL;
     t->trace_halted = on ? halted : NULL;
     t->trace_resumed = on ? resumed : NULL;
     t->trace_resuming = on ? resuming : NULL;
@@ -1185,6 +1202,24 @@ static int trace_disarm(struct target *target, struct err *err)
     return ret == 0 && tr->was_reset ? sh4_reset_error(expevt, err) : ret;
 }
 
+/* The record a point makes. While time stands still there is none to stop. */
+int sh4_trace_switch(struct sh4_trace *tr, bool active, struct err *err)
+{
+    uint32_t last[2], at[2], window = tr->t->r15 - SH4_TRACE_WINDOW;
+    int counts = active ? 1 : time_goes_on(tr, err), ret = counts < 0 ? counts : counters_now(tr, last, at, err);
+    if (ret == 0 && !counts)
+        note_event(tr, EVENT_STOP, tr->t->pc, EVENT_CAUSE_NONE, 0);
+    if (ret == 0 && counts) {
+        uint32_t words[] = { SH4_TRACE_LONG + (active ? SH4_TRACE_K_START : SH4_TRACE_K_STOP), at[0] - last[0], at[1] - last[1],
+                             tr->t->r15, tr->t->pc, SH4_TRACE_TIME_OF_HOST };
+        memcpy(tr->words, words, sizeof words);
+        decode_words(tr, ARRAY_LEN(words));
+        ret = sh4_trace_put(tr, sh4_trace_blob.save + 4 * SH4_TRACE_S_SPBASE, &window, 1, err);
+    }
+    tr->active = active;
+    return ret < 0 ? ret : start_state(tr, active, err);
+}
+
 static int trace_set_active(struct target *target, bool active, struct err *err)
 {
     struct sh4_target *t = sh4_of(target);
@@ -1200,10 +1235,7 @@ static int trace_set_active(struct target *target, bool active, struct err *err)
     if (ret == 0)
         sh4_trace_note(tr);
     if (ret == 0 && active != tr->active) {
-        ret = start_state(tr, active, err);
-        if (ret == 0)
-            note_event(tr, active ? EVENT_START : EVENT_STOP, t->pc, EVENT_CAUSE_NONE, 0);
-        tr->active = active;
+        ret = sh4_trace_switch(tr, active, err);
         tr->was_inactive = true;
     }
     return ret < 0 ? err_prefix(err, ret, "trace") : run_program(t, ran, err);

@@ -106,6 +106,8 @@ struct sh4_trace {
     uint64_t events, lost, doubtful, wire_bits, drains;
     uint64_t held_ns;      /* link time the program was held for drains */
     uint32_t ring_used;
+    uint32_t watching[SH4_UBC_CHANNELS]; /* the point a channel watches, 0 none */
+    unsigned unwatched;    /* points that no channel could be given to, while it runs */
     size_t untraced;
     size_t told;           /* places looked through for EVENT_UNTRACED, since the list began */
     uint32_t begun;        /* tasks begun in filtered interrupts */
@@ -199,6 +201,14 @@ void sh4_trace_write(struct sh4_target *t, uint32_t addr, uint8_t *buf, size_t l
 int sh4_trace_translated(struct sh4_trace *tr, uint32_t ram, uint32_t ram_bytes, struct err *err);
 /* Finds out which code takes no patch and marks its sites; refuses start and stop points there. (step.c) */
 int sh4_trace_find_rom(struct sh4_trace *tr, struct err *err);
+/* ---- start and stop points (point.c) ---- */
+/* The halted program goes on from a point at addr: it acts. */
+int sh4_trace_point_met(struct sh4_trace *tr, uint32_t addr, struct err *err);
+/* The program runs on: free channels watch the points of plan.watched. awaits: channel B is the agent's just now. */
+int sh4_trace_watch(struct sh4_trace *tr, bool awaits, struct err *err);
+enum sh4_point sh4_trace_at_point(const struct sh4_target *t, const bool match[2]);
+/* Recording begins or ends, with its event; the program is held and its ring empty. */
+int sh4_trace_switch(struct sh4_trace *tr, bool active, struct err *err);
 /* The program runs on: channel A of the user break controller steps what cannot be patched, unless the debugger
  * has it or steps itself. */
 int sh4_trace_step_resumed(struct sh4_trace *tr, struct err *err);

@@ -613,6 +613,32 @@ static bool mean(struct sh4_walk *w, uint32_t f, uint32_t by)
     return !had;
 }
 
+static bool clear(struct sh4_walk *w, uint32_t f, uint32_t by)
+{
+    bool had = w->function[f].maybe_clear;
+    (void)by;
+    w->function[f].maybe_clear = true;
+    return !had;
+}
+
+/* Functions that no code is known to enter are entered somehow; from the roots with BL=1 nobody knows more. */
+static bool clear_roots(struct search *s)
+{
+    struct sh4_walk *w = s->w;
+    bool *entered = calloc(w->nfunctions + 1, sizeof *entered);
+    w->nomem |= !entered;
+    for (size_t i = 0; entered && i < s->nedges; i++)
+        if (s->edge[i].to != SH4_NO_FUNCTION && s->edge[i].to != s->edge[i].from)
+            entered[s->edge[i].to] = true;
+    for (size_t f = 0; entered && f < w->nfunctions; f++) {
+        bool root = w->function[f].maybe_blocked && w->function[f].blocked_by == SH4_NO_FUNCTION;
+        if (!entered[f] && !root)
+            clear(w, (uint32_t)f, 0);
+    }
+    free(entered);
+    return !w->nomem;
+}
+
 /* One state of BL, as functions are entered with it. */
 struct bl_kind {
     uint8_t bl; /* SH4_BL_*: of edges that bring it themselves */
@@ -622,6 +648,7 @@ struct bl_kind {
 
 static bool is_blocked(const struct sh4_function *f) { return f->maybe_blocked; }
 static bool is_meant(const struct sh4_function *f) { return f->maybe_meant; }
+static bool is_clear(const struct sh4_function *f) { return f->maybe_clear; }
 
 /* Functions that have the state and have not passed it on yet, and the edges by the function they leave. */
 struct closure {
@@ -686,24 +713,36 @@ static void pass_on(struct search *s, struct closure *c)
                 pass_through(s, c, &s->edge[c->edge[i]]);
 }
 
+static bool close_over(struct search *s, const struct bl_kind *kind)
+{
+    struct sh4_walk *w = s->w;
+    struct closure c = { .kind = kind, .edge = calloc(s->nedges + 1, sizeof *c.edge),
+                         .first = calloc(w->nfunctions + 1, sizeof *c.first), .todo = calloc(w->nfunctions + 1, sizeof *c.todo) };
+    w->nomem |= !c.edge || !c.first || !c.todo;
+    if (!w->nomem)
+        pass_on(s, &c);
+    free(c.edge);
+    free(c.first);
+    free(c.todo);
+    return c.any;
+}
+
 /* True if anything was new. */
 static bool closure(struct search *s)
 {
     static const struct bl_kind kinds[] = { { SH4_BL_1, block, is_blocked }, { SH4_BL_MEANT, mean, is_meant } };
-    struct sh4_walk *w = s->w;
     bool any = false;
-    for (size_t k = 0; k < ARRAY_LEN(kinds) && !w->nomem; k++) {
-        struct closure c = { .kind = &kinds[k], .edge = calloc(s->nedges + 1, sizeof *c.edge),
-                             .first = calloc(w->nfunctions + 1, sizeof *c.first), .todo = calloc(w->nfunctions + 1, sizeof *c.todo) };
-        w->nomem |= !c.edge || !c.first || !c.todo;
-        if (!w->nomem)
-            pass_on(s, &c);
-        any |= c.any;
-        free(c.edge);
-        free(c.first);
-        free(c.todo);
-    }
+    for (size_t k = 0; k < ARRAY_LEN(kinds) && !s->w->nomem; k++)
+        any |= close_over(s, &kinds[k]);
     return any;
+}
+
+/* When all edges are known: nothing in the search depends on it. */
+static void find_clear(struct search *s)
+{
+    static const struct bl_kind kind = { SH4_BL_0 | SH4_BL_MEANT, clear, is_clear };
+    if (!s->w->nomem && clear_roots(s))
+        close_over(s, &kind);
 }
 
 /* What any function whose address is taken may do to BL. */
@@ -801,6 +840,7 @@ static void find_states(struct search *s, const struct image *im)
         changed = closure(s);
         changed |= find_exit_any(s->w) || s->w->nfunctions != functions || s->w->reached != found;
     }
+    find_clear(s);
 }
 
 static void give(struct search *s, struct sh4_sites *out)
@@ -914,20 +954,19 @@ bool sh4_sites_opcode(const struct sh4_sites *s, uint32_t addr, uint16_t *opcode
     return true;
 }
 
-/* Walks forward from the nearest state before addr: states are kept at leaders only. */
-bool sh4_sites_may_block(const struct sh4_sites *s, uint32_t addr, uint32_t *by)
+/* SH4_BL_* before the instruction at addr, and its function. Walks forward from the nearest state before it: states are kept at leaders
+ * only. False: nothing is known. */
+static bool bl_at(const struct sh4_sites *s, uint32_t addr, uint8_t *bl, uint32_t *function)
 {
     struct walk_at at;
-    if (!walk_find(s->walk, addr, &at) || !(at.span->flags[at.index] & SH4_CODE_INSN)) {
-        if (by)
-            *by = SH4_NO_FUNCTION;
-        return true;
-    }
+    *function = SH4_NO_FUNCTION;
+    if (!walk_find(s->walk, addr, &at) || !(at.span->flags[at.index] & SH4_CODE_INSN))
+        return false;
     size_t k = at.index;
     while (k && !at.span->state[k])
         k--;
     if (!at.span->state[k])
-        return true;
+        return false;
     struct sh4_sites_config cfg = { 0 };
     struct search q = { .w = s->walk, .cfg = &cfg };
     struct abs_state st = s->walk->state[at.span->state[k] - 1];
@@ -946,9 +985,23 @@ bool sh4_sites_may_block(const struct sh4_sites *s, uint32_t addr, uint32_t *by)
             abs_call(&st, exit_of(s->walk, g.function));
         }
     }
-    if (by)
-        *by = func;
-    return st.bl & SH4_BL_1 || (st.bl & SH4_BL_ENTRY && s->function[func].maybe_blocked);
+    *bl = st.bl;
+    *function = func;
+    return true;
+}
+
+bool sh4_sites_may_block(const struct sh4_sites *s, uint32_t addr)
+{
+    uint32_t f;
+    uint8_t bl;
+    return !bl_at(s, addr, &bl, &f) || bl & SH4_BL_1 || (bl & SH4_BL_ENTRY && s->function[f].maybe_blocked);
+}
+
+bool sh4_sites_must_block(const struct sh4_sites *s, uint32_t addr)
+{
+    uint32_t f;
+    uint8_t bl;
+    return bl_at(s, addr, &bl, &f) && !(bl & (SH4_BL_0 | SH4_BL_MEANT)) && !(bl & SH4_BL_ENTRY && s->function[f].maybe_clear);
 }
 
 bool sh4_sites_blind(const struct sh4_sites *s, uint32_t addr)

@@ -71,6 +71,7 @@ struct sh4_function {
     uint32_t low, high;   /* high: 0 if no symbol gives it */
     const char *name;     /* NULL without a symbol; borrowed from the image */
     bool maybe_blocked;   /* may be entered with SR.BL=1 */
+    bool maybe_clear;     /* may be entered with SR.BL=0, or nobody knows how */
     bool maybe_meant;     /* may be entered where the program means BL to be set, and it is not */
     bool address_taken;
     bool blind;           /* some way out of it gives no event; filled in by who knows what is traced */
@@ -139,8 +140,12 @@ bool sh4_sites_section(const struct sh4_sites *s, uint32_t addr, uint32_t *low, 
 bool sh4_sites_opcode(const struct sh4_sites *s, uint32_t addr, uint16_t *opcode);
 
 /* sh4_sites_may_block - true if SR.BL may be 1 when the instruction at addr runs, or addr is no
- * instruction the search reached. *by (may be NULL): function whose entry state is the reason. */
-bool sh4_sites_may_block(const struct sh4_sites *s, uint32_t addr, uint32_t *by);
+ * instruction the search reached. */
+bool sh4_sites_may_block(const struct sh4_sites *s, uint32_t addr);
+
+/* sh4_sites_must_block - true if SR.BL is 1 whenever the instruction at addr runs: a root with BL=1 or what only such code calls, or behind a
+ * load of SR that sets it. */
+bool sh4_sites_must_block(const struct sh4_sites *s, uint32_t addr);
 
 /* sh4_sites_blind - may code at addr (any alias) end without an event: it was not reached by the search, or its function is `blind`? */
 bool sh4_sites_blind(const struct sh4_sites *s, uint32_t addr);

@@ -238,7 +238,6 @@ static void conditional(struct build *b, const struct sh4_flow *f, uint16_t op, 
 static int refuse(const struct sh4_sites *s, uint32_t addr, struct err *err)
 {
     unsigned code = sh4_sites_code(s, addr);
-    uint32_t by;
     char hint[64];
     if (addr & 1)
         return err_set(err, ERR_USAGE, "instructions are at even addresses", "0x%08x is odd", addr);
@@ -250,9 +249,6 @@ static int refuse(const struct sh4_sites *s, uint32_t addr, struct err *err)
     if (!(code & SH4_CODE_INSN))
         return err_set(err, ERR_USAGE, "give an address the program reaches by itself, such as a function's first instruction",
                        "0x%08x: no control flow found in the program leads there", addr);
-    if (sh4_sites_may_block(s, addr, &by))
-        return err_set(err, ERR_USAGE, "choose a later place, behind the code that clears SR.BL",
-                       "0x%08x may run with SR.BL=1, where a trap resets the CPU", addr);
     return 0;
 }
 

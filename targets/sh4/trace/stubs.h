@@ -38,7 +38,8 @@ bool sh4_slot_adds(uint16_t slot, int32_t *by);
 /* sh4_stub_point - stub of any instruction, for start and stop points
  * s     the program's sites; addr may be any alias
  * out   filled on success; after it the program is where the instruction would have taken it
- * Returns 0; -ERR_USAGE for a place where no point can be, the hint names a near one that works. */
+ * Returns 0; -ERR_USAGE for a place where no point can be, the hint names a near one that works. Whether SR.BL may be 1 there is the caller's
+ * to see to. */
 int sh4_stub_point(const struct sh4_sites *s, uint32_t addr, bool big, struct sh4_stub *out, struct err *err);
 
 /* sh4_stub_sr - stubs of an instruction that reads or loads SR (sh4_site_is_sr())

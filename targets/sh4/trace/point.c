@@ -1,0 +1,89 @@
+/* Start and stop points, as far as the host has a part in them: those a program stands on when it goes on, and those where SR.BL may be 1. There a
+ * trap would reset the CPU if it is; a user break waits then, or is lost (sh4.md 2, user break), so a channel of the user break controller
+ * watches the place, and the host does what the agent does elsewhere. The debugger's breakpoints and stepped code go first. */
+#include "probe/base/util.h"
+#include "targets/sh4/agent/trace_blob.h"
+#include "targets/sh4/regs.h"
+#include "targets/sh4/trace/sh4_trace.h"
+
+enum { PHYS = 0x1FFFFFFF, FETCH_BREAK = 0x14 /* BBRx: instruction fetch, any size */ };
+
+static bool same_place(uint32_t a, uint32_t b) { return ((a ^ b) & PHYS) == 0; }
+
+/* ---- met ---- */
+
+static bool is_stop(const struct sh4_trace *tr, uint32_t addr)
+{
+    bool any = false;
+    for (size_t i = 0; i < tr->cfg.nstops; i++)
+        any |= same_place((uint32_t)tr->cfg.stops[i], addr);
+    return any;
+}
+
+int sh4_trace_point_met(struct sh4_trace *tr, uint32_t addr, struct err *err)
+{
+    bool start = tr->cfg.has_start && same_place((uint32_t)tr->cfg.start, addr) && !tr->active;
+    int ret = start ? sh4_trace_switch(tr, true, err) : 0;
+    if (ret == 0 && tr->active && is_stop(tr, addr)) /* at one place: the start first, as the agent does it */
+        ret = sh4_trace_switch(tr, false, err);
+    return ret;
+}
+
+/* ---- watched ---- */
+
+/* Channel A steps code that takes no patch, and the debugger's steps; B belongs to the agent while it waits for a handler's end. */
+static bool channel_free(const struct sh4_trace *tr, unsigned n, bool awaits)
+{
+    const struct sh4_target *t = tr->t;
+    return !t->ubc[n].used && !(n == 0 && (t->stepping || tr->plan.rom.bytes)) && !(n == 1 && awaits);
+}
+
+static int watch(struct sh4_trace *tr, unsigned n, uint32_t addr, struct err *err)
+{
+    struct sh4_target *t = tr->t;
+    int ret = sh4_ubc_channel(t, n, addr, REG_MASK(SH4_BAMR_BASM), err);
+    if (ret == 0) {
+        t->save[n ? SH4_SAVE_BBRB : SH4_SAVE_BBRA] = FETCH_BREAK;
+        tr->watching[n] = addr;
+    }
+    return ret;
+}
+
+int sh4_trace_watch(struct sh4_trace *tr, bool awaits, struct err *err)
+{
+    unsigned n = 0, watched = 0, aside = 0;
+    int ret = 0;
+    tr->watching[0] = tr->watching[1] = 0;
+    for (unsigned i = 0; ret == 0 && i < tr->plan.nwatched; i++) {
+        const struct sh4_trace_patch *p = sh4_trace_plan_patch(&tr->plan, tr->plan.watched[i]);
+        if (tr->mark[p - tr->plan.patch].dead || same_place(p->addr, tr->t->pc)) { /* stepped off: it would stop where it stands */
+            aside++;
+            continue;
+        }
+        while (n < SH4_UBC_CHANNELS && !channel_free(tr, n, awaits))
+            n++;
+        if (n == SH4_UBC_CHANNELS)
+            break;
+        ret = watch(tr, n++, p->addr, err);
+        watched++;
+    }
+    unsigned unwatched = tr->plan.nwatched - watched - aside;
+    if (!tr->t->stepping && unwatched != tr->unwatched) {
+        tr->unwatched = unwatched;
+        sh4_trace_note(tr);
+    }
+    return ret;
+}
+
+/* Where the break was held up while BL was 1 the program is elsewhere by now: it has passed the place with BL=1, as over a trap that is not there. */
+enum sh4_point sh4_trace_at_point(const struct sh4_target *t, const bool match[2])
+{
+    const struct sh4_trace *tr = t->trace;
+    bool any = false;
+    for (unsigned n = 0; n < SH4_UBC_CHANNELS; n++) {
+        any |= match[n] && tr->watching[n];
+        if (match[n] && tr->watching[n] && same_place(tr->watching[n], t->pc))
+            return SH4_POINT_MET;
+    }
+    return any ? SH4_POINT_PASSED : SH4_POINT_NONE;
+}
