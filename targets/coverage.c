@@ -15,6 +15,7 @@ static const struct {
     [COVERAGE_OTHER] = { "other", "of a kind that is not traced" },
     [COVERAGE_ASKED] = { "asked", "left alone on request" },
     [COVERAGE_CHANGED] = { "changed", "replaced by the program" },
+    [COVERAGE_COPIED] = { "copied", "copied elsewhere by the program, and run there" },
 };
 
 const char *coverage_cause_text(enum coverage_cause cause)

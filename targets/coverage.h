@@ -24,6 +24,7 @@ enum coverage_cause {
     COVERAGE_OTHER,
     COVERAGE_ASKED,      /* left alone on request */
     COVERAGE_CHANGED,    /* the program has replaced the code there */
+    COVERAGE_COPIED,     /* the program has copied it elsewhere, which is where it runs */
     COVERAGE_NCAUSES
 };
 

@@ -190,6 +190,74 @@ static void replaced__by_the_debugger__is_told(void **state)
     board_close(&b);
 }
 
+/* ---- code that the program copies while it is patched ---- */
+
+/* copy() puts work and what it calls elsewhere, past the caches or through them, and runs it there; then the original. The same twice. */
+#define COPY_TO(from, to) \
+    "main: mov.l stack,r15\n mov #0,r10\n mov #2,r9\n" \
+    "again_: mov.l from_,r1\n mov.l to_,r2\n mov #16,r3\n" \
+    "copy_1: mov.l @r1+,r0\n mov.l r0,@r2\n ocbwb @r2\n add #4,r2\n dt r3\n bf copy_1\n" \
+    "mov.l run_,r8\n icbi_: mov #50,r11\n loop_: jsr @r8\n mov #1,r4\n add r0,r10\n dt r11\n bf loop_\n" \
+    "mov.l cwork_,r8\n jsr @r8\n mov #1,r4\n add r0,r10\n dt r9\n bf again_\n" \
+    "end_: bra end_\n nop\n" \
+    ".align 2\n stack: .long 0x0C0E0000\n from_: .long " from "\n to_: .long " to "\n run_: .long 0xAC0D0000\n cwork_: .long 0x0C010200\n" \
+    ".org 0x0C010200\n" \
+    "work: sts.l pr,@-r15\n bsr leaf\n add #2,r4\n mov.l cfar_,r1\n jsr @r1\n add #3,r4\n lds.l @r15+,pr\n rts\n mov r4,r0\n" \
+    "leaf: cmp/pl r4\n bt leaf_1\n rts\n mov #0,r4\n leaf_1: rts\n add #4,r4\n nop\n .align 2\n cfar_: .long far\n" \
+    ".org 0x0C010280\n" \
+    "far: rts\n add #8,r4\n"
+
+static void copied__patched_code_run_elsewhere__does_what_it_does_untraced(void **state)
+{
+    static const char *const src[] = { COPY_TO("0xAC010200", "0xAC0D0000"), COPY_TO("0x8C010200", "0x8C0D0000") };
+    static struct asm_prog prog;
+    struct board b;
+    (void)state;
+    for (size_t k = 0; k < 2 * ARRAY_LEN(src); k++) {
+        const size_t i = k / 2;
+        struct trace_status st;
+        board_open(&b, &prog, "", src[i]);
+        board_run(&b, "end_", RUN_NS);
+        uint32_t sum = board_reg(&b, 10);
+        assert_int_equal(sum, 2 * 51 * 18);
+        board_close(&b);
+        board_open(&b, &prog, "", src[i]);
+        board_arm(&b, &(struct trace_config){ .counter = { 0x23, 0x13 }, .policy = k % 2 ? TRACE_LIVE : TRACE_LOSSLESS });
+        board_run(&b, "end_", RUN_NS);
+        assert_int_equal(board_reg(&b, 10), sum);
+        for (uint32_t at = 0; at < 64; at += 4) /* the copy is the program's code */
+            assert_int_equal(board_word(&b, 0xAC0D0000 + at), *(uint32_t *)(void *)(prog.code + 0x200 + at));
+        assert_int_equal(b.t->ops->trace->status(b.t, &st, NULL), 0);
+        assert_non_null(strstr(st.note, "5 trap(s) taken out of the program's copies of its code"));
+        assert_true(board_explains(&b, "rts in leaf: the program copies it elsewhere, and runs it there"));
+        board_disarm(&b);
+        assert_int_equal(board_count(&b, EVENT_RETURN), 102); /* of far: in place, as ever */
+        assert_int_equal(board_word(&b, 0x0C010200), *(uint32_t *)(void *)(prog.code + 0x200));
+        board_close(&b);
+    }
+}
+
+/* TRAPAs of the program's with the trace's number are its own, copied or not. */
+static void copied__programs_own_traps__reach_its_handler(void **state)
+{
+    static const char src[] =
+        "main: mov.l stack,r15\n mov #0,r10\n mov.l l_vec,r0\n ldc r0,vbr\n trapa #34\n bsr f\n nop\n"
+        "mov.l from_,r1\n mov.l to_,r2\n mov.l @r1,r0\n mov.l r0,@r2\n mov.l @(4,r1),r0\n mov.l r0,@(4,r2)\n jsr @r2\n nop\n"
+        "end_: bra end_\n nop\n f: trapa #34\n rts\n nop\n"
+        ".align 2\n stack: .long 0x0C0E0000\n l_vec: .long d_vec\n from_: .long 0xAC010200\n to_: .long 0xAC0D0000\n"
+        ".org 0x0C010200\n nop\n trapa #34\n rts\n nop\n"
+        ".align 4\n d_vec: .space 256\n hand: rte\n add #1,r10\n";
+    static struct asm_prog prog;
+    struct board b;
+    (void)state;
+    board_open(&b, &prog, "", src);
+    board_arm(&b, &(struct trace_config){ .counter = { 0x23, 0x13 } });
+    board_run(&b, "end_", RUN_NS);
+    assert_int_equal(board_reg(&b, 10), 3);
+    assert_int_equal(board_count(&b, EVENT_EXCEPTION), 3);
+    board_close(&b);
+}
+
 /* ---- a section that the program copies to where it runs ---- */
 
 static const char copies[] =
@@ -353,6 +421,8 @@ int main(void)
         cmocka_unit_test(replaced__nobody_looked_before_disarming__stays_as_the_program_wrote_it),
         cmocka_unit_test(replaced__going_on_from_a_place_that_changed__new_instruction_runs),
         cmocka_unit_test(replaced__by_the_debugger__is_told),
+        cmocka_unit_test(copied__patched_code_run_elsewhere__does_what_it_does_untraced),
+        cmocka_unit_test(copied__programs_own_traps__reach_its_handler),
         cmocka_unit_test(replaced__another_function_at_its_place__is_traced_soon),
         cmocka_unit_test(copied__armed_before_the_copy__traced_from_when_it_is_seen),
         cmocka_unit_test(copied__armed_behind_the_copy__traced),

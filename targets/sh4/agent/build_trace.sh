@@ -1,5 +1,5 @@
 #!/bin/bash
-# Assembles trace.S, with step.S and meant.S, for both links in both byte orders and prints trace_blob.c. One table of offsets serves both links.
+# Assembles trace.S, with step.S, meant.S and stray.S, for both links in both byte orders and prints trace_blob.c. One table of offsets serves both links.
 # usage: build_trace.sh [OUTPUT]      without OUTPUT the committed trace_blob.c is replaced
 # Needs the SH-4 cross binutils (Debian: binutils-sh4-linux-gnu). AS, LD, NM, OBJCOPY override them.
 set -eu

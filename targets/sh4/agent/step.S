@@ -15,6 +15,7 @@
         .equ R_K2, 28
         .equ R_BRCR, 32
         .equ R_TABLE, 36
+        .equ R_STRAY, 40                ! not of ROM: see stray.S
 
 ! Deltas without what the stop itself cost. R5: rom. Clobbers R0.
         .macro  STOP_DELTA

@@ -622,8 +622,14 @@ not_slot:
         mov     #-128,r1
         extu.b  r1,r1
         cmp/eq  r0,r1
+        bt      pass1_far               ! TRAPA #0x20: a breakpoint of the debugger
+        add     #8,r1
+        cmp/eq  r0,r1
         bf      exception_far
-        bra     pass1                   ! TRAPA #0x20: a breakpoint of the debugger
+        bra     stray                   ! TRAPA #0x22, and no site: one of ours that the program has copied along
+        nop
+pass1_far:
+        bra     pass1
         nop
 exception_far:
         mov.l   l_next1,r1
@@ -1456,5 +1462,6 @@ l_cold_w: .long  cold
 l_ways: .long   exit, exit_pending, passed
 l_pmc8: .long   0xFF100000
         .include "meant.S"              ! behind the rest: rare, and the others' places in the caches stay as they are
+        .include "stray.S"
         .balign 32
 trace_end:

@@ -68,7 +68,15 @@ enum { SH4_TRACE_X_SPC = 0, SH4_TRACE_X_WAIT = 3, SH4_TRACE_X_BEGUN = 10 /* task
 enum {
     SH4_TRACE_R_PREV, SH4_TRACE_R_BASE, SH4_TRACE_R_SIZE, SH4_TRACE_R_TBASE, SH4_TRACE_R_TSIZE,
     SH4_TRACE_R_INTEVT, /* not of ROM: of the last interrupt that was passed on, 0 none */
-    SH4_TRACE_R_K1, SH4_TRACE_R_K2, SH4_TRACE_R_TABLE = 9
+    SH4_TRACE_R_K1, SH4_TRACE_R_K2, SH4_TRACE_R_TABLE = 9,
+    SH4_TRACE_R_STRAY   /* not of ROM: enum sh4_trace_stray */
+};
+/* A trap of ours where no site is: the host, if it may be asked, puts the program's instruction there. */
+enum sh4_trace_stray {
+    SH4_TRACE_STRAY_NOBODY,  /* the program's own, or nobody to ask */
+    SH4_TRACE_STRAY_HOST,    /* may be asked; and its answer: the instruction is there now, run it */
+    SH4_TRACE_STRAY_ASKED,
+    SH4_TRACE_STRAY_PROGRAMS /* its answer: the program's own */
 };
 /* Words of the block for what the program means to be in registers where traps have changed it. */
 enum {

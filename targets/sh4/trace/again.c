@@ -57,7 +57,7 @@ static void carry_over(const struct sh4_trace *tr, struct sh4_sites *next)
         s->stepped = alike && old->stepped;
         if (s->why != SH4_TRACED)
             continue;
-        if (alike && (old->why == SH4_UNTRACED_ROM || old->why == SH4_UNTRACED_MMU || old->why == SH4_UNTRACED_LIMIT || old->why == SH4_UNTRACED_STUB))
+        if (alike && (old->why == SH4_UNTRACED_COPIED || old->why == SH4_UNTRACED_ROM || old->why == SH4_UNTRACED_MMU || old->why == SH4_UNTRACED_LIMIT || old->why == SH4_UNTRACED_STUB))
             s->why = old->why;
         else if (sh4_trace_left_alone(&tr->cfg, s->addr))
             s->why = SH4_UNTRACED_ASKED;

@@ -11,6 +11,7 @@ static enum coverage_cause cause_of(const struct sh4_site *s)
         [SH4_UNTRACED_STUB] = COVERAGE_FIXED, [SH4_UNTRACED_ROM] = COVERAGE_ROM, [SH4_UNTRACED_MMU] = COVERAGE_TRANSLATED,
         [SH4_UNTRACED_OTHER] = COVERAGE_OTHER, [SH4_UNTRACED_LIMIT] = COVERAGE_LIMIT,
         [SH4_UNTRACED_ASKED] = COVERAGE_ASKED, [SH4_UNTRACED_CHANGED] = COVERAGE_CHANGED,
+        [SH4_UNTRACED_COPIED] = COVERAGE_COPIED,
     };
     return (enum coverage_cause)causes[s->why];
 }

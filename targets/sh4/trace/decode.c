@@ -416,8 +416,9 @@ static void event(struct sh4_trace_decoder *d, const struct record *r, uint64_t 
     e->c2 = (d->c16[1] + 8) / 16;
     fill(d, r, e);
     e->context = context_of(d, e->sp);
-    if (e->kind != EVENT_TIMESTAMP && (doubtful(d, net) || time_is_doubtful(d, r)))
+    if (e->kind != EVENT_TIMESTAMP && (d->disturbed || doubtful(d, net) || time_is_doubtful(d, r)))
         e->flags |= EVENT_DOUBTFUL;
+    d->disturbed = false;
     d->doubtful += e->flags & EVENT_DOUBTFUL ? 1 : 0;
     if (r->words != 2)
         d->sp_base = r->sp - SH4_TRACE_WINDOW;

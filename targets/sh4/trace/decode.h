@@ -32,6 +32,7 @@ struct sh4_trace_decoder {
     bool uncached;         /* the program runs without caches: what displaced code takes is not known to the cycle then */
     int32_t first[2];      /* of the first record after arming: no stub ran before it */
     bool started;          /* the first record was seen */
+    bool disturbed;        /* since the last event the agent took time for what leaves no record: the next one is doubtful */
     bool has_vbr;
     uint32_t vbr;          /* the program's; K_VBR tells of changes */
 

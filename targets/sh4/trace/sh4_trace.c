@@ -297,7 +297,11 @@ static int serve(struct sh4_trace *tr, struct err *err)
         return 1;
     uint64_t before = now(t);
     ret = kind == SH4_ENTRY_INTERRUPT ? sh4_trace_meant_intevt(tr, err) : 0;
-    if (ret < 0 || (ret = sh4_trace_empty(tr, err)) < 0 || (ret = go_on(tr, err)) < 0)
+    if (ret < 0 || (ret = sh4_trace_empty(tr, err)) < 0)
+        return ret;
+    if (kind == SH4_ENTRY_TRACE && (ret = sh4_trace_stray(tr, err)) < 0)
+        return ret;
+    if ((ret = go_on(tr, err)) < 0)
         return ret;
     tr->held_ns += now(t) - before;
     tr->patience_ns = t->link.jtag ? 0 : SLOW_LINK * (now(t) - before);
@@ -456,6 +460,8 @@ void sh4_trace_note(struct sh4_trace *tr)
         n += snprintf(tr->note + n, sizeof tr->note - (size_t)n, "; %zu section(s) not traced until the program has copied them", tr->nwaiting);
     if (tr->changed)
         n += snprintf(tr->note + n, sizeof tr->note - (size_t)n, "; %zu where the program has replaced the code", tr->changed);
+    if (tr->strays)
+        n += snprintf(tr->note + n, sizeof tr->note - (size_t)n, "; %zu trap(s) taken out of the program's copies of its code", tr->strays);
     if (unexplored)
         n += snprintf(tr->note + n, sizeof tr->note - (size_t)n, "; %zu bytes of code not reached by the search", unexplored);
     if (sh4_trace_shown(tr))
@@ -977,6 +983,8 @@ static int begin_counting(struct sh4_trace *tr, struct err *err)
     int ret = arm_counters(tr, err); /* from zero again */
     if (ret == 0)
         ret = start_state(tr, !tr->cfg.has_start, err);
+    if (ret == 0)
+        ret = sh4_trace_stray_init(tr, err);
     if (ret == 0)
         ret = enable_interrupt(tr, err);
     if (sh4_agent_release(tr->t, &own) < 0 && ret == 0)

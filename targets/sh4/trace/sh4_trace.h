@@ -67,6 +67,7 @@ struct sh4_trace {
     uint32_t filter_at;          /* the filter's routine, 0 none */
     bool *waits;                 /* by section of the image: not at its run address yet, its patches follow when it is */
     size_t nwaiting;
+    size_t strays;               /* traps taken out of copies that the program made of its code, since arming */
     size_t changed;              /* places where the program has replaced the code, since arming */
     bool ending;                 /* disarming found such places: they are told behind it */
     bool larger;                 /* the RAM below SH4_TRACE_RAM_TOP was chosen */
@@ -201,6 +202,11 @@ void sh4_trace_write(struct sh4_target *t, uint32_t addr, uint8_t *buf, size_t l
 int sh4_trace_translated(struct sh4_trace *tr, uint32_t ram, uint32_t ram_bytes, struct err *err);
 /* Finds out which code takes no patch and marks its sites; refuses start and stop points there. (step.c) */
 int sh4_trace_find_rom(struct sh4_trace *tr, struct err *err);
+/* ---- traps of ours in copies of code (stray.c) ---- */
+/* May the agent ask about traps where no site is? Not if the program has such ones itself. */
+int sh4_trace_stray_init(struct sh4_trace *tr, struct err *err);
+/* The agent waits in the kernel: if it asks about such a trap, it gets its answer. */
+int sh4_trace_stray(struct sh4_trace *tr, struct err *err);
 /* ---- start and stop points (point.c) ---- */
 /* The halted program goes on from a point at addr: it acts. */
 int sh4_trace_point_met(struct sh4_trace *tr, uint32_t addr, struct err *err);

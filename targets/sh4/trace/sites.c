@@ -1059,6 +1059,7 @@ const char *sh4_untraced_text(enum sh4_untraced why)
         "further from most code than the agent's RAM is large: a larger --agent-ram, or --no-patch for the other code, traces it",
         "left alone on request (--no-patch)",
         "the program has replaced the code there",
+        "the program copies it elsewhere, and runs it there",
     };
     return (unsigned)why < SH4_UNTRACED_NREASONS ? texts[why] : "?";
 }

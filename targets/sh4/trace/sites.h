@@ -48,6 +48,7 @@ enum sh4_untraced {
     SH4_UNTRACED_LIMIT,    /* the agent's table does not reach it (plan.h), or too much of it is stepped */
     SH4_UNTRACED_ASKED,    /* left alone on request */
     SH4_UNTRACED_CHANGED,  /* the program has replaced the code there since it was armed */
+    SH4_UNTRACED_COPIED,   /* the program has copied it elsewhere: the traps would go along */
     SH4_UNTRACED_NREASONS
 };
 
