@@ -249,9 +249,6 @@ exit:   mov.l   @(S_PMC,r15),r1
         rte
         nop
 
-full_far:
-        bra     full
-        nop
 newsp_far:
         bra     newsp
         nop
@@ -285,6 +282,7 @@ return: tst     #1,r0
 ! Outside the table, or its size is taken for 0: while time stands still a site is only executed.
 closed: mov.l   l_cold,r1
         mov.l   @(C_STATE,r1),r0
+        nop                             ! as long as the way past the table: what leads into the kernel by either is measured once
         tst     #ST_STOPPED + ST_FILTER,r0
         bt      slow_packed
         tst     #ST_TRAP,r0
@@ -335,6 +333,9 @@ lookup: mov.l   r0,@(C_OFF,r4)
         shll2   r0
         bra     site
         mov.l   r0,@(C_X2,r4)
+full_far:
+        bra     full
+        nop
 foreign_far:
         bra     foreign
         nop

@@ -142,7 +142,6 @@ enum sh4_trace_kind {
     SH4_TRACE_K_END
 };
 /* By a user break: a handler's end; or another task, or deeper code, at that place: the handler is still open. */
-enum { SH4_TRACE_TIME_OF_HOST = 0xFFFFFFFF }; /* x1 of a K_TIME record that the host has made itself */
 enum sh4_trace_rte { SH4_TRACE_RTE_CAUGHT = 0, SH4_TRACE_RTE_OTHER = 2 };
 enum {
     SH4_TRACE_LONG = 0x3FFF0,   /* bits 17-4 of a long record's first word */

@@ -66,10 +66,18 @@ static bool caught(const struct record *r)
     return r->kind == SH4_TRACE_K_RTE && (r->x2 == SH4_TRACE_RTE_CAUGHT || r->x2 == SH4_TRACE_RTE_OTHER);
 }
 
-/* The host has asked for the ring; or it has made the record itself, of a program that stands. */
-static bool by_interrupt(const struct record *r)
+/* The host has asked for the ring; it has not made the record itself, of a program that stands. */
+static bool by_interrupt(const struct sh4_trace_decoder *d, const struct record *r)
 {
-    return r->kind == SH4_TRACE_K_TIME && r->x1 != SH4_TRACE_TIME_OF_HOST;
+    return r->kind == SH4_TRACE_K_TIME && d->of_host == SH4_TRACE_OF_AGENT;
+}
+
+/* A record that the host has made of a program that stands: not the agent was entered, the kernel was. */
+static int32_t into_kernel(const struct sh4_trace_decoder *d, int n)
+{
+    if (d->of_host == SH4_TRACE_OF_AGENT)
+        return 0;
+    return d->halt < SH4_TRACE_HALTS ? d->ways.halt[d->halt][n] : -d->residue16[n] / 16;
 }
 
 /* What the agent adds to a counter for one event, in 1/16: measured once, corrected for the stub that ran and for
@@ -78,15 +86,18 @@ static int32_t residue16(const struct sh4_trace_decoder *d, const struct record 
 {
     const struct sh4_trace_id *id = &d->plan->id[d->last];
     uint16_t code = d->code[n];
+    int32_t extra = d->last ? by_code(code, id->extra_insns, id->extra_cycles) : 0;
+    if (d->of_host == SH4_TRACE_OF_HOST_AGAIN)
+        return 0;
     if (!d->started)
-        return r->kind == SH4_TRACE_K_ROM ? 0 : d->first[n] * 16;
+        return r->kind == SH4_TRACE_K_ROM ? 0 : 16 * (d->first[n] + extra + into_kernel(d, n));
     if (code == CODE_CALLS) /* a displaced call is a jump: none is counted */
         return d->last && is_call(id) ? -16 : 0;
-    int32_t extra = d->last ? by_code(code, id->extra_insns, id->extra_cycles) : 0;
     if (r->kind == SH4_TRACE_K_ROM) /* the agent took the stops off, as if it had always left with time pending */
         return 16 * (extra + out_of(d, n) - d->ways.pending[n]);
-    if (passes(r->kind) || r->kind == SH4_TRACE_K_SWITCH || by_interrupt(r) || caught(r)) /* K_SWITCH: its deltas end where the interrupt struck */
+    if (passes(r->kind) || r->kind == SH4_TRACE_K_SWITCH || by_interrupt(d, r) || caught(r)) /* K_SWITCH: its deltas end where the interrupt struck */
         extra += d->ways.no_trap[n];
+    extra += into_kernel(d, n);
     return d->residue16[n] + 16 * (extra + out_of(d, n));
 }
 
@@ -361,7 +372,7 @@ static void fill(struct sh4_trace_decoder *d, const struct record *r, struct eve
     case SH4_TRACE_K_START: case SH4_TRACE_K_STOP:
         e->kind = r->kind == SH4_TRACE_K_START ? EVENT_START : EVENT_STOP;
         e->pc = r->x1;
-        e->flags |= EVENT_HAS_PC | (r->x2 == SH4_TRACE_TIME_OF_HOST ? EVENT_DOUBTFUL : 0); /* with the way into the debug kernel, or out of it */
+        e->flags |= EVENT_HAS_PC;
         break;
     case SH4_TRACE_K_ROM:
         stepped_event(d, r, e);

@@ -16,11 +16,21 @@ enum { SH4_TRACE_CLOSE = 5, SH4_TRACE_RETURN_UNKNOWN = 1, SH4_TRACE_INSIDE = 64 
 /* How the program gets to its own handler behind an interrupt or exception: each by another part of the debug kernel's vectors. */
 enum sh4_trace_pass { SH4_TRACE_PASS_INTERRUPT, SH4_TRACE_PASS_GENERAL, SH4_TRACE_PASS_TRAPA, SH4_TRACE_PASS_TLB, SH4_TRACE_PASSES };
 
+/* How the program gets into the debug kernel: by a breakpoint, a user break of channel A or B, the host's interrupt. By an ASE break nothing is counted. */
+enum sh4_trace_halt {
+    SH4_TRACE_HALT_TRAP, SH4_TRACE_HALT_A, SH4_TRACE_HALT_B, SH4_TRACE_HALT_INTERRUPT, SH4_TRACE_HALTS,
+    SH4_TRACE_HALT_ASE = SH4_TRACE_HALTS
+};
+
+/* Who makes a record: the agent; the host, of a program that has halted; or once more, of one that has not run since the last it made so. */
+enum sh4_trace_maker { SH4_TRACE_OF_AGENT, SH4_TRACE_OF_HOST, SH4_TRACE_OF_HOST_AGAIN };
+
 /* What ways in and out of the agent add to each counter against a site's trap and the plain exit, as measured. */
 struct sh4_trace_ways {
     int32_t pass[SH4_TRACE_PASSES][2];
     int32_t pending[2]; /* left with time pending */
     int32_t no_trap[2]; /* entered by an interrupt or exception of the program */
+    int32_t halt[SH4_TRACE_HALTS][2]; /* through the agent into the kernel, which stops the counters */
 };
 
 /* Caller's struct: set the first part, zero the rest. */
@@ -32,6 +42,8 @@ struct sh4_trace_decoder {
     bool uncached;         /* the program runs without caches: what displaced code takes is not known to the cycle then */
     int32_t first[2];      /* of the first record after arming: no stub ran before it */
     bool started;          /* the first record was seen */
+    uint8_t halt;          /* enum sh4_trace_halt: how the program came into the kernel, of records the host makes */
+    uint8_t of_host;       /* enum sh4_trace_maker, of the records that are decoded */
     bool disturbed;        /* since the last event the agent took time for what leaves no record: the next one is doubtful */
     bool has_vbr;
     uint32_t vbr;          /* the program's; K_VBR tells of changes */

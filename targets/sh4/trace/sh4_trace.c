@@ -116,6 +116,15 @@ static void decode_words(struct sh4_trace *tr, size_t n)
     }
 }
 
+/* The host's own record of the halted program. */
+static void decode_own(struct sh4_trace *tr, const uint32_t words[SH4_TRACE_LONG_WORDS])
+{
+    memcpy(tr->words, words, SH4_TRACE_LONG_WORDS * sizeof *words);
+    tr->dec.of_host = tr->rebased ? SH4_TRACE_OF_HOST_AGAIN : SH4_TRACE_OF_HOST;
+    decode_words(tr, SH4_TRACE_LONG_WORDS);
+    tr->dec.of_host = SH4_TRACE_OF_AGENT;
+}
+
 /* In eighths of what a call or return takes: records that carry an address take about twice that, start and stop points a little less; that share
  * stands for the traps between a stop and a start point, too, which leave no record (docs/open.md). */
 static uint64_t work_of(const struct sh4_trace *tr, size_t n)
@@ -488,6 +497,7 @@ static int halted(struct sh4_target *t, struct err *err)
     struct sh4_trace *tr = t->trace;
     tr->board_ns += tr->runs_since_ns ? now(t) - tr->runs_since_ns : 0;
     tr->runs_since_ns = 0;
+    sh4_trace_halt_begins(tr);
     if (sh4_trace_was_reset(tr))
         return tr->was_reset ? 0 : sh4_trace_salvage(tr, err);
     int ret = sh4_trace_empty(tr, err);
@@ -520,6 +530,8 @@ static int resumed(struct sh4_target *t, struct err *err)
         ret = sh4_trace_watch(tr, spc != 0, err);
     if (ret == 0)
         ret = sh4_trace_meant_resumed(tr, err);
+    if (ret == 0)
+        ret = sh4_trace_halt_ends(tr, err);
     if (ret == 0)
         note_event(tr, EVENT_NOTE, t->pc, EVENT_CAUSE_RESUMED, 0);
     tr->runs_since_ns = tr->unseen_ns = now(t);
@@ -554,9 +566,8 @@ static int time_to_the_end(struct sh4_trace *tr, struct err *err)
         return ret;
     if ((ret = counters_now(tr, last, at, err)) < 0)
         return ret;
-    uint32_t words[] = { SH4_TRACE_LONG + SH4_TRACE_K_TIME, at[0] - last[0], at[1] - last[1], tr->t->r15, SH4_TRACE_TIME_OF_HOST, 0 };
-    memcpy(tr->words, words, sizeof words);
-    decode_words(tr, ARRAY_LEN(words));
+    uint32_t words[] = { SH4_TRACE_LONG + SH4_TRACE_K_TIME, at[0] - last[0], at[1] - last[1], tr->t->r15, 0, 0 };
+    decode_own(tr, words);
     /* A record's 32 bits are over after 21 s at 200 MHz: of elapsed time it is known how often. */
     if (tr->elapsed >= 0 && tr->ring_used == 0)
         tr->dec.c16[tr->elapsed] += tr->raw_step >> 32 << 36;
@@ -589,9 +600,9 @@ static int event_by_host(struct sh4_trace *tr, uint32_t id, struct err *err)
         return ret;
     words[1] = at[0] - last[0];
     words[2] = at[1] - last[1];
-    memcpy(tr->words, words, sizeof words);
-    decode_words(tr, ARRAY_LEN(words));
+    decode_own(tr, words);
     tr->dec.started = false; /* what follows starts from the host again */
+    tr->rebased = true;
     return returns || site->stub_pr ? keep_return(tr, site, err) : 0;
 }
 
@@ -647,8 +658,10 @@ static int resuming(struct sh4_target *t, struct resume *how, struct err *err)
     ret = tr->active && id->kind != SH4_SITE_NKINDS ? event_by_host(tr, p->id, err) : 0;
     if (ret < 0 || how->kind != RESUME_CONTINUE) {
         tr->stepped = p->addr | 1;
+        tr->dec.last = 0;
         return ret;
     }
+    tr->dec.last = p->id; /* its stub runs */
     if (id->stub_pr)
         t->save[SH4_SAVE_PR] = t->pc + 4;
     t->pc = id->stub;
@@ -948,6 +961,8 @@ static int start_state(struct sh4_trace *tr, bool active, struct err *err)
         ret = sh4_trace_put(tr, sh4_trace_blob.cold + 4 * SH4_TRACE_C_K1, cost, 2, err);
     if (ret == 0)
         ret = sh4_trace_step_cost(tr, true, err);
+    if (ret == 0) /* what the host makes of the first records; it may be without caches yet */
+        ret = choose_residue(tr, err);
     for (unsigned n = 0; ret == 0 && n < 2; n++)
         ret = sh4_agent_peek(tr->t, n ? SH4_PMCTR2L : SH4_PMCTR1L, 4, &last[n], err);
     state = active ? state & ~(uint32_t)SH4_TRACE_STOPPED : state | SH4_TRACE_STOPPED;
@@ -957,6 +972,8 @@ static int start_state(struct sh4_trace *tr, bool active, struct err *err)
     if (ret == 0)
         ret = set_state(tr, state, err);
     tr->dec.started = false;
+    tr->dec.last = 0;
+    tr->rebased = true;
     return ret;
 }
 
@@ -1219,9 +1236,8 @@ int sh4_trace_switch(struct sh4_trace *tr, bool active, struct err *err)
         note_event(tr, EVENT_STOP, tr->t->pc, EVENT_CAUSE_NONE, 0);
     if (ret == 0 && counts) {
         uint32_t words[] = { SH4_TRACE_LONG + (active ? SH4_TRACE_K_START : SH4_TRACE_K_STOP), at[0] - last[0], at[1] - last[1],
-                             tr->t->r15, tr->t->pc, SH4_TRACE_TIME_OF_HOST };
-        memcpy(tr->words, words, sizeof words);
-        decode_words(tr, ARRAY_LEN(words));
+                             tr->t->r15, tr->t->pc, 0 };
+        decode_own(tr, words);
         ret = sh4_trace_put(tr, sh4_trace_blob.save + 4 * SH4_TRACE_S_SPBASE, &window, 1, err);
     }
     tr->active = active;

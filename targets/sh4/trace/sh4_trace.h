@@ -50,6 +50,7 @@ struct sh4_trace {
     int8_t step_cached;          /* which cost of a stop the agent has: 0, 1, -1 none yet */
     int32_t step_cost[2][2];     /* of a stop in stepped code: by caches off and on, then counter */
     uint32_t stepped;            /* site being stepped over by the user, | 1; 0 none */
+    bool rebased;                /* counting goes on from this halt: the agent's last look at the counters is of now */
     bool absent;                 /* a patch may be out that should be in: a breakpoint's place, one that was stepped over */
     struct sh4_trace_found *found; /* the target's */
     size_t searched;             /* of found, by the last search */
@@ -207,6 +208,10 @@ int sh4_trace_find_rom(struct sh4_trace *tr, struct err *err);
 int sh4_trace_stray_init(struct sh4_trace *tr, struct err *err);
 /* The agent waits in the kernel: if it asks about such a trap, it gets its answer. */
 int sh4_trace_stray(struct sh4_trace *tr, struct err *err);
+/* ---- halts (halt.c) ---- */
+/* The program has halted; it runs on. */
+void sh4_trace_halt_begins(struct sh4_trace *tr);
+int sh4_trace_halt_ends(struct sh4_trace *tr, struct err *err);
 /* ---- start and stop points (point.c) ---- */
 /* The halted program goes on from a point at addr: it acts. */
 int sh4_trace_point_met(struct sh4_trace *tr, uint32_t addr, struct err *err);

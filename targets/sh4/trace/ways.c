@@ -20,6 +20,7 @@ enum {
 struct way {
     enum sh4_trace_way out;
     uint32_t vector, expevt;
+    bool halts; /* the way ends in the kernel */
 };
 
 static uint32_t next_of(const struct sh4_trace *tr, uint32_t vector)
@@ -52,7 +53,7 @@ static int run(struct sh4_trace *tr, const struct way *w, uint32_t rte_to, struc
     t->pc = tr->plan.base + sh4_trace_blob.calib_out;
     t->sr = SH4_TRACE_CALIB_SR;
     t->own_spc = false;
-    t->save[SH4_SAVE_BANK0 + 4] = tr->plan.base + sh4_trace_blob.calib_in - w->vector;
+    t->save[SH4_SAVE_BANK0 + 4] = w->halts ? t->save[SH4_SAVE_DBR] : tr->plan.base + sh4_trace_blob.calib_in - w->vector;
     r8[3] = rte_to;
     r8[4] = ROUNDS;
     r8[5] = w->out;
@@ -83,7 +84,7 @@ static int measure_out(struct sh4_trace *tr, const struct way *w, int32_t cost[2
 static int measure_interrupt(struct sh4_trace *tr, int32_t cost[2], struct err *err)
 {
     static const uint32_t none[ROUNDS] = { 0 };
-    const struct way plain = { SH4_TRACE_WAY_EXIT, VECTOR_INTERRUPT, 0 };
+    const struct way plain = { SH4_TRACE_WAY_EXIT, VECTOR_INTERRUPT, 0, false };
     uint32_t record[SH4_TRACE_LONG_WORDS];
     int ret = run(tr, &plain, tr->plan.base + VECTOR_INTERRUPT, err);
     if (ret == 0)
@@ -97,15 +98,72 @@ static int measure_interrupt(struct sh4_trace *tr, int32_t cost[2], struct err *
     return ret;
 }
 
+/* The breakpoint behind the calibration's loop. Like most of a program it lies where the table of sites reaches, and is none. */
+static uint32_t breakpoint_at(const struct sh4_trace *tr)
+{
+    uint32_t at = sh4_trace_blob.calib_call;
+    while (get16(tr->plan.image + at, tr->t->base.big_endian) != SH4_BREAK_INSN)
+        at += 2;
+    return tr->plan.base + at;
+}
+
+/* How far the counters have come since the agent's last look at them: three reads in one exchange. */
+static int since_last(struct sh4_trace *tr, int32_t cost[2], struct err *err)
+{
+    const struct sh4_agent_layout *a = tr->t->layout;
+    const uint32_t from[] = { tr->plan.base + sh4_trace_blob.save + 4 * SH4_TRACE_S_LAST1, SH4_PMCTR1L, SH4_PMCTR2L };
+    uint32_t got[4];
+    struct sh4_request req[ARRAY_LEN(from)];
+    for (unsigned i = 0; i < ARRAY_LEN(from); i++)
+        req[i] = (struct sh4_request){ .routine = a->op_read - (uint32_t)a->ref_call, .arg = { from[i], a->ld4 - (uint32_t)a->ref_read, i ? 1 : 2 },
+                                       .in = &got[i ? i + 1 : 0], .nin = i ? 1 : 2 };
+    int ret = sh4_agent_run(tr->t, req, ARRAY_LEN(req), err);
+    for (unsigned n = 0; ret == 0 && n < 2; n++)
+        cost[n] = (int32_t)(got[2 + n] - got[n]);
+    return ret;
+}
+
+/* From the agent's last look at the counters into the debug kernel, which stops them. */
+static int measure_halt(struct sh4_trace *tr, enum sh4_trace_halt kind, int32_t cost[2], struct err *err)
+{
+    enum { FETCH_BREAK = 0x14 /* BBRx: instruction fetch, any size */ };
+    static const struct way way = { SH4_TRACE_WAY_EXIT, VECTOR_GENERAL, 0, true };
+    const bool a = kind == SH4_TRACE_HALT_A, b = kind == SH4_TRACE_HALT_B;
+    uint32_t to = kind == SH4_TRACE_HALT_INTERRUPT ? tr->plan.base + VECTOR_INTERRUPT : breakpoint_at(tr);
+    int ret = a || b ? sh4_ubc_channel(tr->t, b, to, REG_MASK(SH4_BAMR_BASM), err) : 0;
+    tr->t->save[SH4_SAVE_BBRA] = a ? FETCH_BREAK : 0;
+    tr->t->save[SH4_SAVE_BBRB] = b ? FETCH_BREAK : 0;
+    tr->t->save[SH4_SAVE_BRCR] = 0;
+    if (ret == 0)
+        ret = run(tr, &way, to, err);
+    tr->t->save[SH4_SAVE_BBRA] = tr->t->save[SH4_SAVE_BBRB] = 0;
+    return ret < 0 ? ret : since_last(tr, cost, err);
+}
+
+/* Over a serial line the interrupt is a byte that has come; none does here. */
+static int measure_halts(struct sh4_trace *tr, struct sh4_trace_ways *out, struct err *err)
+{
+    int ret = 0;
+    for (unsigned i = SH4_TRACE_HALT_TRAP; ret == 0 && i < SH4_TRACE_HALT_INTERRUPT; i++)
+        ret = measure_halt(tr, (enum sh4_trace_halt)i, out->halt[i], err);
+    if (ret < 0 || !tr->t->link.jtag) {
+        memcpy(out->halt[SH4_TRACE_HALT_INTERRUPT], out->halt[SH4_TRACE_HALT_B], sizeof out->halt[0]);
+        return ret;
+    }
+    ret = sh4_agent_poke(tr->t, SH4_INTEVT, 4, SH4_INT_HUDI, err);
+    return ret < 0 ? ret : measure_halt(tr, SH4_TRACE_HALT_INTERRUPT, out->halt[SH4_TRACE_HALT_INTERRUPT], err);
+}
+
 static int measure_all(struct sh4_trace *tr, struct sh4_trace_ways *out, const int32_t residue16[2], struct err *err)
 {
     static const struct way passes[SH4_TRACE_PASSES] = {
-        [SH4_TRACE_PASS_INTERRUPT] = { SH4_TRACE_WAY_PASS, VECTOR_INTERRUPT, 0 },
-        [SH4_TRACE_PASS_GENERAL] = { SH4_TRACE_WAY_PASS, VECTOR_GENERAL, ADDRESS_ERROR },
-        [SH4_TRACE_PASS_TRAPA] = { SH4_TRACE_WAY_PASS, VECTOR_GENERAL, TRAPA },
-        [SH4_TRACE_PASS_TLB] = { SH4_TRACE_WAY_PASS, VECTOR_TLB, TLB_MISS },
+        [SH4_TRACE_PASS_INTERRUPT] = { SH4_TRACE_WAY_PASS, VECTOR_INTERRUPT, 0, false },
+        [SH4_TRACE_PASS_GENERAL] = { SH4_TRACE_WAY_PASS, VECTOR_GENERAL, ADDRESS_ERROR, false },
+        [SH4_TRACE_PASS_TRAPA] = { SH4_TRACE_WAY_PASS, VECTOR_GENERAL, TRAPA, false },
+        [SH4_TRACE_PASS_TLB] = { SH4_TRACE_WAY_PASS, VECTOR_TLB, TLB_MISS, false },
     };
-    static const struct way plain = { SH4_TRACE_WAY_EXIT, VECTOR_GENERAL, 0 }, pending = { SH4_TRACE_WAY_PENDING, VECTOR_GENERAL, 0 };
+    static const struct way plain = { SH4_TRACE_WAY_EXIT, VECTOR_GENERAL, 0, false },
+                            pending = { SH4_TRACE_WAY_PENDING, VECTOR_GENERAL, 0, false };
     int32_t exit[2];
     int ret = measure_out(tr, &plain, exit, err);
     if (ret == 0)
@@ -114,12 +172,16 @@ static int measure_all(struct sh4_trace *tr, struct sh4_trace_ways *out, const i
         ret = measure_out(tr, &passes[i], out->pass[i], err);
     if (ret == 0)
         ret = measure_interrupt(tr, out->no_trap, err);
+    if (ret == 0)
+        ret = measure_halts(tr, out, err);
     for (unsigned n = 0; ret == 0 && n < 2; n++) {
         bool counts = tr->cfg.counter[n] != 0;
         out->pending[n] = counts ? out->pending[n] - exit[n] : 0;
         out->no_trap[n] = counts ? out->no_trap[n] - (residue16[n] + 8) / 16 : 0;
         for (unsigned i = 0; i < SH4_TRACE_PASSES; i++)
             out->pass[i][n] = counts ? out->pass[i][n] - exit[n] : 0;
+        for (unsigned i = 0; i < SH4_TRACE_HALTS; i++)
+            out->halt[i][n] = counts ? out->halt[i][n] - (residue16[n] + 8) / 16 : 0;
     }
     return ret;
 }
