@@ -244,6 +244,24 @@ static void vbr__accesses_and_handlers__found_whatever_bl(void **state)
     sh4_sites_fini(&p.found);
 }
 
+/* No pointer leads to them, they begin like nothing, and where the call and the jump stand no register is known by what is right before. */
+static void sites__constants_across_branches__what_they_lead_to_is_searched(void **state)
+{
+    (void)state;
+    static struct program p;
+    find(&p,
+         "m_main: sts.l pr,@-r15\n mov.l l_f,r8\n m_loop: jsr @r8\n nop\n dt r9\n bf m_loop\n"
+         "mov.l l_g,r2\n tst r0,r0\n bt m_b\n nop\n"
+         "m_b: jmp @r2\n lds.l @r15+,pr\n .align 2\n l_f: .long f_\n l_g: .long g_\n"
+         "f_: rts\n nop\n"
+         "g_: add #1,r0\n rts\n nop\n", &open_entry);
+    assert_int_equal(p.im.nfunctions, 0);
+    assert_int_equal(site(&p, "f_")->kind, SH4_SITE_RTS);
+    assert_int_equal(site(&p, "m_loop")->target, asm_label(&p.asmp, "f_"));
+    assert_true(sh4_sites_code(&p.found, asm_label(&p.asmp, "g_")) & SH4_CODE_INSN);
+    sh4_sites_fini(&p.found);
+}
+
 static void sites__image_without_code__is_an_error(void **state)
 {
     (void)state;
@@ -265,6 +283,7 @@ int main(void)
         cmocka_unit_test(bl__set_restored_and_called_through_pointers__closure_is_left_alone),
         cmocka_unit_test(bl__callee_that_changes_it__changes_the_caller),
         cmocka_unit_test(vbr__accesses_and_handlers__found_whatever_bl),
+        cmocka_unit_test(sites__constants_across_branches__what_they_lead_to_is_searched),
         cmocka_unit_test(sites__image_without_code__is_an_error),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -307,6 +307,23 @@ static void branch_site(struct search *s, const struct sh4_flow *f, uint16_t op,
     emit(s, site, st);
 }
 
+/* The walk knows no constant behind a branch or a label, data flow does: a call or jump that it resolves to where nobody has been shows code. Only
+ * once nothing is forgotten any more by merging, and not where the program has put something else. */
+static void follow_resolved(struct search *s, const struct sh4_flow *f, uint32_t func, const struct going *g)
+{
+    const uint8_t in_use = SH4_CODE_INSN | SH4_CODE_SLOT | SH4_CODE_LITERAL;
+    bool jump = f->kind == SH4_FLOW_JMP_REG || f->kind == SH4_FLOW_JMP_REL, call = f->kind == SH4_FLOW_CALL_REG || f->kind == SH4_FLOW_CALL_REL;
+    struct walk_at at;
+    if (!s->emitting || !g->known || !(jump || call) || !walk_find(s->w, g->target, &at) || at.span->flags[at.index] & in_use)
+        return;
+    if (walk_moved(s->w, g->target) || !walk_executed(s->w, g->target))
+        return;
+    if (jump && walk_inside(s->w, func, g->target))
+        walk_goes_on(s->w, func, g->target);
+    else
+        walk_function(s->w, g->target);
+}
+
 /* The branch at pc with the state before it. Returns true if the code behind it may be reached. */
 static bool branch(struct search *s, const struct sh4_flow *f, uint16_t op, uint32_t pc, uint32_t func,
                    struct abs_state *st)
@@ -317,6 +334,7 @@ static bool branch(struct search *s, const struct sh4_flow *f, uint16_t op, uint
     bool inside = g.known && walk_inside(s->w, func, g.target) &&
                   (g.function == SH4_NO_FUNCTION || g.function == func);
     struct walk_at at;
+    follow_resolved(s, f, func, &g);
     if (f->slot && walk_find(s->w, pc + 2, &at))
         step(s, st, walk_opcode(s->w, &at), pc + 2, func);
     switch (f->kind) {
@@ -834,6 +852,7 @@ static void find_states(struct search *s, const struct image *im)
         s->nsites = s->nedges = s->nescaped = 0;
         find_all(s);
         emit_all(s);
+        walk_run(s->w);
         add_found(s);
         find_addresses(s, im);
         block_roots(s, im);
