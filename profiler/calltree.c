@@ -221,6 +221,8 @@ static void end_blind(struct calltree *t, struct calltree_node *n, uint64_t c1)
 static void begin_blind(struct calltree *t)
 {
     t->blind = t->node != CALLTREE_NONE;
+    if (t->cur->depth)
+        t->cur->frames[t->cur->depth - 1].blind = true;
     t->stats.blind_events++;
 }
 
@@ -229,6 +231,7 @@ static inline void charge(struct calltree *t, const struct event *e)
     uint64_t d1 = e->flags & EVENT_HAS_C1 ? step(t, e->c1, &t->c1, &t->has_c1) : 0;
     uint64_t d2 = e->flags & EVENT_HAS_C2 ? step(t, e->c2, &t->c2, &t->has_c2) : 0;
     struct calltree_node *n = &t->nodes[t->node];
+    t->step1 = d1;
     n->c1 += d1;
     n->c2 += d2;
     n->steps++;
@@ -370,6 +373,10 @@ static void dispatch(struct calltree *t, const struct event *e)
         break;
     case EVENT_STOP:
         on_stop(t, e);
+        break;
+    case EVENT_TIMESTAMP:
+        if ((e->flags & EVENT_HAS_PC) && sp_exact(e))
+            stack_passed(t, e);
         break;
     case EVENT_START:
         t->stats.starts++; /* again at the start point without a stop between: one long pass */

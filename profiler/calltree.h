@@ -93,8 +93,8 @@ struct calltree_stats {
     uint64_t unwinds;         /* returns that closed more than one frame (longjmp) */
     uint64_t switches;        /* changes of stack */
     uint64_t tail_calls;
-    uint64_t blind_events;     /* calls, jumps and returns into code that may be left without an event */
-    uint64_t blind_c1;        /* counter 1 from those to the next event: whose it is cannot be told */
+    uint64_t blind_events;     /* calls, jumps and returns into code that may be left without an event; handlers that were */
+    uint64_t blind_c1;        /* counter 1 from those to the next event (of handlers, from the one before their end): whose it is cannot be told */
     uint64_t inferred;        /* frames opened or closed because an event's pc said so */
     uint32_t nesting;         /* most handlers open at once */
     uint64_t untraced_rtes;   /* handlers closed by reconciliation, not by an RTE */

@@ -9,6 +9,8 @@
  *   - an event in another function than the one on top, or with more stack than that was entered with, is placed by the same evidence. Without any it was
  *     entered from here without an event, if the stack pointer is a little below, or is a task never seen; doubtful either way. If what seemed to be
  *     entered turns out not to have returned, it is kept as a task.
+ *   - where nobody knows the functions, that a frame is gone is told by more stack than it was entered with, a call made with as much (a function that calls
+ *     has saved where it returns to), a handler's stack pointer in another task (calltree_left.c); doubtful.
  * Elsewhere:
  *
  * A return fits if it goes a few bytes behind the call instruction of the innermost open call, with a stack
@@ -210,7 +212,7 @@ static void forget_overwritten(struct calltree *t, uint32_t sp)
     }
 }
 
-static bool claimed(const struct calltree *t, uint32_t sp)
+bool stack_claimed(const struct calltree *t, uint32_t sp)
 {
     for (uint32_t k = 0; k < t->nstacks; k++)
         if (&t->stacks[k] != t->cur && can_hold(t, &t->stacks[k]) && in_range(&t->stacks[k], sp))
@@ -237,7 +239,7 @@ static void arrive_exact(struct calltree *t, uint64_t addr, const struct event *
     struct place p = find_place(t, addr, s->depth, e);
     if (t->cfg.resolve && t->cfg.resolve(t->cfg.resolve_ctx, addr, &r) && r.low == addr) {
         arrive_at_start(t, addr, e);
-    } else if (p.grade != NOT_THIS && p.s == s && p.frame + 1 == s->depth && (p.grade > POSSIBLE || !claimed(t, sp_after(e)))) {
+    } else if (p.grade != NOT_THIS && p.s == s && p.frame + 1 == s->depth && (p.grade > POSSIBLE || !stack_claimed(t, sp_after(e)))) {
         stack_settle(t); /* back from a subroutine of its own */
     } else if (p.grade == PROVED || p.grade == WITHIN) {
         t->stats.unwinds += p.s == s && p.frame + 1 < s->depth;
@@ -246,7 +248,7 @@ static void arrive_exact(struct calltree *t, uint64_t addr, const struct event *
         stack_close_to(t, p.frame + 1);
         if (p.grade != PROVED)
             tree_doubt(t);
-    } else if (s->depth == 1 && (int32_t)(sp_after(e) - s->high) >= 0 && !stack_sp_far(s, e) && !claimed(t, sp_after(e))) {
+    } else if (s->depth == 1 && (int32_t)(sp_after(e) - s->high) >= 0 && !stack_sp_far(s, e) && !stack_claimed(t, sp_after(e))) {
         caller_root(t, addr, e);
     } else {
         stack_begin_task(t, addr, e);
@@ -412,17 +414,30 @@ static bool begins_nearer(const struct calltree *t, uint32_t node, uint32_t othe
     return addr - t->nodes[node].addr < addr - t->nodes[other].addr;
 }
 
-/* Where nobody knows the functions the stack pointer alone tells that frames are gone: a longjmp that no return shows. */
+/* Left without an event, as it seems, or it keeps where it returns to in a register: a function that calls has saved that, which takes stack. */
+static bool frame_gone(const struct frame *f, const struct event *e)
+{
+    return e->kind == EVENT_CALL && f->kind == FRAME_CALL && f->exact && sp_exact(e) && e->sp == f->sp && !call_for_address(e);
+}
+
+/* Frame i was called with the stack pointer that the event has, and this is its caller's: that lies nearer, or i may be left without an event. */
+static bool is_callers(const struct calltree *t, uint32_t i, const struct event *e)
+{
+    const struct frame *f = &t->cur->frames[i];
+    return f->sp == e->sp && (begins_nearer(t, f[-1].node, f->node, e->pc) || (f->blind && frame_gone(f, e)));
+}
+
+/* Where nobody knows the functions the stack pointer alone tells that frames are gone: a longjmp that no return shows, a return that is not traced. */
 static void drop_left(struct calltree *t, const struct event *e)
 {
     struct stack *s = t->cur;
     uint32_t depth = s->depth;
     while (depth > 1 && frame_left(&s->frames[depth - 1], e))
         depth--;
-    if (depth == s->depth)
+    if (depth == s->depth && !frame_gone(stack_top(t), e))
         return;
-    while (depth > 1 && begins_nearer(t, s->frames[depth - 2].node, s->frames[depth - 1].node, e->pc) && s->frames[depth - 1].sp == e->sp)
-        depth--; /* it was called with this stack pointer, and the event is its caller's */
+    while (depth > 1 && is_callers(t, depth - 1, e))
+        depth--;
     tree_doubt(t);
     t->stats.unwinds++;
     stack_close_to(t, depth);
@@ -438,11 +453,12 @@ void stack_sync(struct calltree *t, const struct event *e)
     if (sync_handler_end(t, e))
         return;
     const struct calltree_node *n = &t->nodes[t->node];
-    bool here = n->low == n->high || tree_same_function(t, t->node, e->pc);
-    if (here && !frame_left(stack_top(t), e))
+    bool nobody = n->low == n->high, here = nobody || tree_same_function(t, t->node, e->pc);
+    if (here && !frame_left(stack_top(t), e) && !(nobody && (frame_gone(stack_top(t), e) || stack_top(t)->kind == FRAME_HANDLER)))
         return;
     if (!t->cfg.resolve || !t->cfg.resolve(t->cfg.resolve_ctx, e->pc, &r)) {
-        drop_left(t, e);
+        if (stack_handler_judged(t, e))
+            drop_left(t, e);
         return;
     }
     struct place p = { .grade = NOT_THIS };

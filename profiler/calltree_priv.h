@@ -25,6 +25,7 @@ struct frame {
     bool untraced; /* handler whose RTE gives no event */
     bool pending;  /* handler: the branch at `from` had given its event already */
     bool inferred; /* TAIL: entered without an event, jumped to or called */
+    bool blind;    /* may be left without one */
 };
 
 struct stack {
@@ -60,6 +61,7 @@ struct calltree {
     uint32_t node;     /* being charged; CALLTREE_NONE: none yet */
 
     uint64_t c1, c2; /* counters at the last event */
+    uint64_t step1;  /* of counter 1, up to it */
     uint64_t cycles; /* time up to which active_cycles is counted */
     uint64_t last_pc;/* of the last traced call, jump or return */
     bool has_c1, has_c2, has_cycles;
@@ -132,6 +134,7 @@ void stack_jump(struct calltree *t, const struct event *e);
 void stack_return(struct calltree *t, const struct event *e);
 void stack_handler(struct calltree *t, const struct event *e);
 void stack_rte(struct calltree *t, const struct event *e);
+void stack_passed(struct calltree *t, const struct event *e); /* where a handler will go back to, with another stack pointer than it will have */
 /* The exception whose handler is the innermost one open. */
 struct calltree_unfinished stack_unfinished(const struct calltree *t);
 

@@ -181,17 +181,21 @@ bool stack_context(struct calltree *t, const struct event *e)
 /* ---- calls ---- */
 
 /* A call into the middle of its own function is a local subroutine, or the way to learn PC: it stays
- * part of the function. */
-static bool local_call(const struct calltree_node *n, uint64_t target)
+ * part of the function. Where nobody knows the functions, one to where it would return to is that, too. */
+static bool local_call(const struct calltree_node *n, const struct event *e)
 {
-    return node_contains(n, target) && target != n->low;
+    if (!(e->flags & EVENT_HAS_TARGET))
+        return false;
+    if (n->low == n->high)
+        return call_for_address(e);
+    return node_contains(n, e->target) && e->target != n->low;
 }
 
 void stack_call(struct calltree *t, const struct event *e)
 {
     t->last_pc = e->flags & EVENT_HAS_PC ? e->pc : 0;
     stack_note_sp(t->cur, e);
-    if (e->flags & EVENT_HAS_TARGET && local_call(&t->nodes[t->node], e->target))
+    if (local_call(&t->nodes[t->node], e))
         return;
     uint32_t node = tree_child(t, t->node, e->flags & EVENT_HAS_TARGET ? e->target : 0);
     t->nodes[node].hits++;

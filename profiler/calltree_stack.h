@@ -89,6 +89,13 @@ static inline bool stack_at_last_site(const struct calltree *t, const struct eve
     return e->kind != EVENT_CALL && e->kind != EVENT_RETURN && t->last_pc && e->pc - t->last_pc <= SLOT_BYTES;
 }
 
+/* call_for_address - a call to where it would return to: somebody wants to know the address. */
+static inline bool call_for_address(const struct event *e)
+{
+    const uint32_t both = EVENT_HAS_PC | EVENT_HAS_TARGET;
+    return (e->flags & both) == both && e->target - e->pc - 1 < RETURN_MAX_BYTES;
+}
+
 /* stack_switch_to - another stack is the current one. */
 void stack_switch_to(struct calltree *t, struct stack *s);
 /* stack_new - an empty stack becomes the current one. With max_stacks of 1, the only one starts over. */
@@ -124,6 +131,11 @@ void stack_tail_call(struct calltree *t, const struct event *e);
 bool stack_other_task(const struct calltree *t, const struct stack *s);
 /* stack_innermost_handler - the handler that a task left standing is in; 0: none. */
 uint32_t stack_innermost_handler(const struct stack *s);
+/* stack_claimed - has another stack of this context shown stack pointers around sp? */
+bool stack_claimed(const struct calltree *t, uint32_t sp);
+/* stack_handler_judged - where nobody knows the functions: has the handler on top ended without an event? The stack is then that of the task that
+ * runs, and both are doubtful. False: nothing more can be said of the event's place. */
+bool stack_handler_judged(struct calltree *t, const struct event *e);
 /* stack_return_fast - a return, or a jump, behind the innermost call: done; false if it is not. */
 bool stack_return_fast(struct calltree *t, const struct event *e);
 /* stack_overflow_return - calls beyond max_depth were only counted, so returns are, too, as long as they happen below the top frame. */

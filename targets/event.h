@@ -20,7 +20,8 @@ enum event_kind {
     EVENT_BLOCK,     /* code pc..target (exclusive) ran `amount` times more; blocks may overlap, counts of an address add up */
     EVENT_BRANCH,    /* the branch at pc was taken c1 and not taken c2 times more than the last such event said */
     EVENT_SAMPLE,    /* pc: sampled address; without pc: the CPU was asleep */
-    EVENT_TIMESTAMP, /* time and counters; with EVENT_HAS_PC also where the program is: ends a gap */
+    EVENT_TIMESTAMP, /* time and counters; with EVENT_HAS_PC also where the program is: ends a gap. With EVENT_SP_EXACT, too: an
+                      * exception's handler would go back to pc, and the program is there with another stack pointer than that would have */
     EVENT_LOST,      /* amount events lost before this one (cause says why) */
     EVENT_NOTE,      /* cause: what happened (enum event_cause), no profile effect */
     EVENT_RATE,      /* counter 1 is estimated: code pc..target (exclusive) really takes c1 millionths of it, +- c2 with 95 % probability.

@@ -107,11 +107,13 @@ static const char *text_of(const struct calltree *t, char *buf, size_t cap)
 #define NO_PLACE 0, EVENT_HAS_SP | EVENT_HAS_PC
 #define STOP_AT(pc_, sp_) { EVENT_STOP, pc_, 0, sp_, 1 }
 
-static const struct {
+struct scenario {
     const char *name;
     const char *tree;
     struct row rows[18];
-} scenarios[] = {
+};
+
+static const struct scenario scenarios[] = {
     { "call and return", "MAIN 1 61\nMAIN>F 2 15\n",
       { START_MAIN, { EVENT_CALL, MAIN + 16, F, SP, 10 }, { EVENT_RETURN, F + 8, MAIN + 20, SP, 5 },
         { EVENT_CALL, MAIN + 24, F, SP, 20 }, { EVENT_RETURN, F + 8, MAIN + 28, SP - 4, 10 }, { EVENT_STOP, MAIN + 40, 0, SP, 31 } } },
@@ -245,23 +247,69 @@ static const struct {
         { EVENT_TIMESTAMP, 0, 0, 0, -3 }, { EVENT_STOP, MAIN + 24, 0, SP, 0 } } },
 };
 
-static void calltree__scenarios__give_their_trees(void **state)
+/* Nobody knows the functions. The root has the name of the place where the profile began, or a task was found. */
+#define EXACT EVENT_SP_EXACT
+static const struct scenario nameless[] = {
+    { "a call to the next instruction is none", "8c010008 1 2\n8c010008>F 1 8\n",
+      { START_MAIN, { EVENT_CALL, MAIN + 16, F, SP, 1, EXACT }, { EVENT_CALL, F + 4, F + 8, SP, 3, EXACT },
+        { EVENT_RETURN, F + 20, MAIN + 20, SP, 5, EXACT }, STOP_AT(MAIN + 24, SP) } },
+    { "a call where nothing was pushed is the caller's, if nearer to it", "8c010008 1 2?\n8c010008>F 1 4?\n8c010008>G 1 2\n",
+      { START_MAIN, { EVENT_CALL, MAIN + 16, F, SP, 1, EXACT }, { EVENT_CALL, MAIN + 24, G, SP, 4, EXACT },
+        { EVENT_RETURN, G + 8, MAIN + 28, SP, 2, EXACT }, STOP_AT(MAIN + 32, SP) } },
+    { "a call where nothing was pushed by what keeps its return address elsewhere is doubtful", "8c010008 1 2\n8c010008>F 1 6?\n8c010008>F>G 1 4\n",
+      { START_MAIN, { EVENT_CALL, MAIN + 16, F, SP, 1, EXACT }, { EVENT_CALL, F + 16, G, SP, 3, EXACT },
+        { EVENT_RETURN, G + 8, F + 20, SP, 4, EXACT }, { EVENT_RETURN, F + 24, MAIN + 20, SP, 3, EXACT }, STOP_AT(MAIN + 32, SP) } },
+    { "a handler goes on with a task never seen, then with the first one", "8c010008 1 6?\n8c010008>F 2 4\n!EXC 2 16?\n8c010210 0 2?\n8c010210>H 1 3\n",
+      { START_MAIN, { EVENT_CALL, MAIN + 12, F, SP, 2, EXACT }, { EVENT_RETURN, F + 8, MAIN + 16, SP, 0, EXACT },
+        { EVENT_EXCEPTION, MAIN + 20, EXC, SP, 3, EXACT }, { EVENT_CALL, G + 16, H, SP2, 7, EXACT },
+        { EVENT_RETURN, H + 8, G + 20, SP2, 3, EXACT }, { EVENT_EXCEPTION, G + 24, EXC, SP2, 2, EXACT },
+        { EVENT_CALL, MAIN + 40, F, SP, 9, EXACT }, { EVENT_RETURN, F + 8, MAIN + 44, SP, 4, EXACT }, STOP_AT(MAIN + 48, SP) } },
+    { "another task is where a handler would go back to: its own has ended", "8c010008 1 7\n!EXC 2 10?\n8c010008>F 1 2\n",
+      { START_MAIN, { EVENT_EXCEPTION, MAIN + 20, EXC, SP, 5, EXACT }, { EVENT_EXCEPTION, MAIN + 20, EXC, SP2, 7, EXACT },
+        { EVENT_TIMESTAMP, MAIN + 20, 0, SP, 3, EXACT, EVENT_HAS_TARGET }, { EVENT_CALL, MAIN + 24, F, SP, 1, EXACT },
+        { EVENT_RETURN, F + 8, MAIN + 28, SP, 2, EXACT }, STOP_AT(MAIN + 32, SP) } },
+    { "handlers within each other that ended unseen", "8c010008 1 6?\n!EXC 2 11?\n8c010008>F 1 4\n",
+      { START_MAIN, { EVENT_EXCEPTION, MAIN + 20, EXC, SP, 5, EXACT }, { EVENT_EXCEPTION, EXC + 20, EXC, SP - 40, 7, EXACT },
+        { EVENT_CALL, MAIN + 40, F, SP, 4, EXACT }, { EVENT_RETURN, F + 8, MAIN + 44, SP, 4, EXACT }, STOP_AT(MAIN + 48, SP) } },
+    { "a function that returns behind its handler's unseen end is doubtful", "8c010008 1 2\n8c010008>F 1 3?\n!EXC 1 7?\n",
+      { START_MAIN, { EVENT_CALL, MAIN + 16, F, SP, 1, EXACT }, { EVENT_EXCEPTION, F + 8, EXC, SP, 3, EXACT },
+        { EVENT_RETURN, F + 24, MAIN + 20, SP, 7, EXACT }, STOP_AT(MAIN + 48, SP) } },
+    { "a handler with a stack of its own", "8c010008 1 6\n!EXC 1 6?\n!EXC>H 1 3\n",
+      { START_MAIN, { EVENT_EXCEPTION, MAIN + 20, EXC, SP, 5, EXACT }, { EVENT_CALL, EXC + 16, H, SP2, 2, EXACT },
+        { EVENT_RETURN, H + 8, EXC + 20, SP2, 3, EXACT }, { EVENT_RTE, 0, MAIN + 20, SP, 4, EXACT, EVENT_HAS_PC }, STOP_AT(MAIN + 48, SP) } },
+    { "a handler that calls on the stack it came on", "8c010008 1 6\n!EXC 1 6\n!EXC>H 1 3\n",
+      { START_MAIN, { EVENT_EXCEPTION, MAIN + 20, EXC, SP, 5, EXACT }, { EVENT_CALL, EXC + 16, H, SP - 40, 2, EXACT },
+        { EVENT_RETURN, H + 8, EXC + 20, SP - 40, 3, EXACT }, { EVENT_RTE, 0, MAIN + 20, SP, 4, EXACT, EVENT_HAS_PC }, STOP_AT(MAIN + 48, SP) } },
+};
+
+static void check(const struct scenario *s, size_t n, calltree_resolve *known)
 {
-    (void)state;
-    for (size_t i = 0; i < ARRAY_LEN(scenarios); i++) {
+    for (size_t i = 0; i < n; i++) {
         struct run r = { 0 };
         char text[2000];
-        size_t n = 0;
-        print_message("  %s\n", scenarios[i].name);
-        while (n < ARRAY_LEN(scenarios[i].rows) && scenarios[i].rows[n].kind != EVENT_NONE)
-            n++;
+        size_t rows = 0;
+        print_message("  %s\n", s[i].name);
+        while (rows < ARRAY_LEN(s[i].rows) && s[i].rows[rows].kind != EVENT_NONE)
+            rows++;
         r.c1 = 1000; /* counters do not begin at zero */
-        assert_int_equal(calltree_new(&(struct calltree_config){ .resolve = resolve }, &r.t, NULL), 0);
-        feed(&r, scenarios[i].rows, n);
-        assert_string_equal(text_of(r.t, text, sizeof text), scenarios[i].tree);
+        assert_int_equal(calltree_new(&(struct calltree_config){ .resolve = known }, &r.t, NULL), 0);
+        feed(&r, s[i].rows, rows);
+        assert_string_equal(text_of(r.t, text, sizeof text), s[i].tree);
         assert_false(calltree_active(r.t));
         calltree_free(r.t);
     }
+}
+
+static void calltree__scenarios__give_their_trees(void **state)
+{
+    (void)state;
+    check(scenarios, ARRAY_LEN(scenarios), resolve);
+}
+
+static void calltree__scenarios_without_symbols__give_their_trees(void **state)
+{
+    (void)state;
+    check(nameless, ARRAY_LEN(nameless), NULL);
 }
 
 static void calltree__stats__count_what_was_met(void **state)
@@ -503,6 +551,7 @@ int main(void)
         cmocka_unit_test(calltree__without_symbols__a_longjmp_shows_in_the_stack_pointer),
         cmocka_unit_test(calltree__handler_still_open_at_the_end__a_crash_unless_it_uses_to_return),
         cmocka_unit_test(calltree__scenarios__give_their_trees),
+        cmocka_unit_test(calltree__scenarios_without_symbols__give_their_trees),
         cmocka_unit_test(calltree__stats__count_what_was_met),
         cmocka_unit_test(calltree__handlers_without_places__nest_and_have_longest_and_shortest),
         cmocka_unit_test(calltree__place_after_a_gap__time_goes_to_it_not_to_the_gap),

@@ -364,8 +364,11 @@ static void fill(struct sh4_trace_decoder *d, const struct record *r, struct eve
         break;
     case SH4_TRACE_K_RTE:
         e->kind = r->x2 == SH4_TRACE_RTE_OTHER ? EVENT_TIMESTAMP : EVENT_RTE;
-        if (e->kind == EVENT_TIMESTAMP)
+        if (e->kind == EVENT_TIMESTAMP) {
+            e->pc = resumed_pc(d, r->x1, r->sp);
+            e->flags |= EVENT_HAS_PC | EVENT_SP_EXACT;
             break;
+        }
         e->target = resumed_pc(d, r->x1, r->sp);
         e->flags |= EVENT_HAS_TARGET | EVENT_SP_EXACT | (d->last_kind == SH4_TRACE_K_SWITCH && r->x2 == 1 ? EVENT_DOUBTFUL : 0);
         break;
