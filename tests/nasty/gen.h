@@ -24,6 +24,7 @@
     F(nested, "TRAPA handlers that open BL, call functions and are entered again")                \
     F(vbr, "VBR moved between two sets of vectors")                                               \
     F(overlays, "a function that others are copied over, called after each; run uncached")     \
+    F(rom, "functions in ROM, which takes no patch, that call each other and back into RAM")        \
     F(bl, "sections with BL=1 that call functions")                                               \
     F(fpu, "calls under changed FPSCR: PR, SZ, FR; FMOV pairs")
 
@@ -35,7 +36,9 @@ struct nasty_feature_row {
 };
 extern const struct nasty_feature_row nasty_features[NASTY_NFEATURES];
 
-enum { NASTY_MAX_TEXT = 1 << 17, NASTY_MAX_TASKS = 8 };
+enum { NASTY_MAX_TEXT = 1 << 17, NASTY_MAX_TASKS = 8, NASTY_MAX_ROM = 1 << 13 };
+/* Where both the simulated board and QEMU's r2d have flash; the board's first instructions are below. */
+#define NASTY_ROM 0xA0001000u
 
 struct nasty_stack {
     uint32_t low, high; /* [low, high] are stack pointers of this task; all others are of the first one */
@@ -43,6 +46,7 @@ struct nasty_stack {
 struct nasty_program {
     char text[NASTY_MAX_TEXT];
     size_t len;
+    char rom[NASTY_MAX_ROM]; /* at NASTY_ROM; empty: none. In the text above its labels begin with "x_" */
     struct nasty_stack stacks[NASTY_MAX_TASKS];
     size_t nstacks;
     uint64_t random; /* private */

@@ -1,5 +1,7 @@
 /* Set pieces of nasty programs: longjmp, coroutines, tasks, exception handlers, BL sections, FPU modes. */
+#include <assert.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "tests/nasty/gen_priv.h"
 
@@ -283,6 +285,74 @@ static void emit_bl(struct nasty_program *p)
     put(p, "blleaf: add #3,r8\n rts\n nop\n blleaf2: add #5,r8\n rts\n nop");
 }
 
+/* ---- ROM ---- */
+
+/* rom0, the first, calls those behind it; R6 is a function in RAM, which each of them may call, too. */
+static void rom_calls(struct nasty_program *p, unsigned k, unsigned n)
+{
+    char name[16];
+    enter(p);
+    put(p, "mov.l r6,@-r15\n mov #%u,r9\n ro_%u:", 1 + pick(p, 3), k);
+    for (unsigned times = 1 + pick(p, 2); times; times--) {
+        snprintf(name, sizeof name, "rom%u", k + 1 + pick(p, n - k - 1));
+        call(p, name, true);
+        work(p, pick(p, 3));
+        put(p, "mov.l @r15,r6");
+    }
+    if (pick(p, 2))
+        put(p, "jsr @r6\n add #1,r8\n mov.l @r15,r6");
+    put(p, "dt r9\n bf ro_%u\n add #4,r15", k);
+    leave(p);
+}
+
+static void rom_function(struct nasty_program *p, unsigned k, unsigned n)
+{
+    put(p, ".align 2\n rom%u:", k);
+    if (k + 1 < n && (k == 0 || pick(p, 2))) {
+        rom_calls(p, k, n);
+        return;
+    }
+    work(p, 1 + pick(p, 4));
+    switch (pick(p, 4)) {
+    case 0: /* back into RAM, and from there to the caller */
+        put(p, "jmp @r6\n add #1,r8");
+        break;
+    case 1:
+        put(p, "sts.l pr,@-r15\n jsr @r6\n mov.l r8,@-r15\n add #4,r15\n lds.l @r15+,pr\n rts\n nop");
+        break;
+    case 2:
+        put(p, "mov #%u,r5\n rr_%u: add r5,r8\n dt r5\n bf rr_%u", 2 + pick(p, 9), k, k);
+        /* fall through */
+    default:
+        put(p, "rts\n add #1,r8");
+    }
+}
+
+static void emit_rom(struct nasty_program *p)
+{
+    unsigned n = 2 + pick(p, 5), rounds = 1 + pick(p, 3);
+    size_t before = p->len;
+    for (unsigned k = 0; k < n; k++)
+        rom_function(p, k, n);
+    assert(p->len - before < sizeof p->rom);
+    memcpy(p->rom, p->text + before, p->len - before);
+    p->len = before;
+    p->text[before] = 0;
+    put(p, ".align 2\n romrun:");
+    enter(p);
+    put(p, "mov #%u,r9\n rr_a:", rounds);
+    for (unsigned k = 0; k < n; k += 1 + pick(p, 2)) {
+        char name[16];
+        snprintf(name, sizeof name, "x_rom%u", k);
+        load(p, "r6", pick(p, 2) ? "romback" : "romdeep");
+        call(p, name, false);
+    }
+    put(p, "dt r9\n bt rr_b\n bra rr_a\n nop\n rr_b:");
+    leave(p);
+    put(p, "romback: add #3,r8\n rts\n xor r8,r4");
+    put(p, "romdeep: sts.l pr,@-r15\n bsr romback\n nop\n lds.l @r15+,pr\n rts\n add #2,r8");
+}
+
 /* ---- overlays ---- */
 
 /* Nothing in it looks like a function's begin: code that a pointer leads to would be patched, and the patch copied (docs/open.md). */
@@ -339,7 +409,7 @@ struct piece {
 static const struct piece pieces[] = {
     { NASTY_longjmp, "jtry", emit_longjmp }, { NASTY_coroutines, "corun", emit_coroutines }, { NASTY_tasks, "trun", emit_tasks },
     { NASTY_vbr, "vmove", emit_vbr },        { NASTY_bl, "blrun", emit_bl },                 { NASTY_preempt, "prun", emit_preempt },
-    { NASTY_overlays, "orun", emit_overlays },
+    { NASTY_overlays, "orun", emit_overlays }, { NASTY_rom, "romrun", emit_rom },
 };
 
 void main_pieces(struct nasty_program *p, uint32_t features)

@@ -18,6 +18,7 @@
 
 #include <cmocka.h>
 
+#include "probe/base/bytes.h"
 #include "probe/base/util.h"
 #include "profiler/calltree.h"
 #include "tests/nasty/oracle.h"
@@ -25,7 +26,7 @@
 #include "tests/trace/board.h"
 
 enum verdict { EXACT, MARKED, FAILED, NVERDICTS };
-enum { TIME_LIMIT_S = 60, MAX_SHOWN = 12, PHYS = 0x1FFFFFFF };
+enum { TIME_LIMIT_S = 60, MAX_SHOWN = 12, PHYS = 0x1FFFFFFF, MAX_ROM_FUNCTIONS = 8, ROM_FILE = 0x3000 };
 
 struct options {
     uint64_t seed;
@@ -41,7 +42,9 @@ struct run {
     const struct options *o;
     uint64_t seed;
     struct nasty_program p;
-    struct asm_prog prog;
+    struct asm_prog prog, rom;
+    struct image_section sec[2];
+    struct image_function fn[ARRAY_LEN(((struct board *)0)->fn) + MAX_ROM_FUNCTIONS];
     struct qemu_log log;
     struct oracle *oracle;
     struct oracle_function f[64];
@@ -266,6 +269,86 @@ static void find_functions(struct run *r)
     }
 }
 
+/* In place of each "x_NAME" in the program's text: where the ROM has NAME. */
+static void name_rom(struct run *r)
+{
+    static char out[NASTY_MAX_TEXT];
+    size_t n = 0;
+    for (const char *t = r->p.text, *end; *t;) {
+        assert_true(n + 16 < sizeof out);
+        if (strncmp(t, "x_rom", 5) != 0) {
+            out[n++] = *t++;
+            continue;
+        }
+        char name[16];
+        end = t + 5 + strspn(t + 5, "0123456789");
+        snprintf(name, sizeof name, "%.*s", (int)(end - t - 2), t + 2);
+        n += (size_t)snprintf(out + n, sizeof out - n, "0x%08X", (unsigned)asm_label(&r->rom, name));
+        t = end;
+    }
+    memcpy(r->p.text, out, n);
+    r->p.text[n] = 0;
+}
+
+static void assemble_rom(struct run *r)
+{
+    r->rom.origin = NASTY_ROM;
+    r->rom.big = r->o->big;
+    if (!r->p.rom[0])
+        return;
+    asm_text(&r->rom, NASTY_ROM, r->p.rom);
+    name_rom(r);
+}
+
+static void find_rom_functions(struct run *r)
+{
+    size_t first = r->nf;
+    for (size_t i = 0; i < r->rom.nlabels; i++) {
+        if (strchr(r->rom.labels[i].name, '_'))
+            continue;
+        assert_true(r->nf < ARRAY_LEN(r->f));
+        struct oracle_function *f = &r->f[r->nf++];
+        snprintf(f->name, sizeof f->name, "%s", r->rom.labels[i].name);
+        f->low = r->rom.labels[i].value & PHYS;
+        f->high = (NASTY_ROM & PHYS) + (uint32_t)r->rom.len;
+        if (r->nf - first > 1)
+            r->f[r->nf - 2].high = f->low;
+    }
+}
+
+/* The board with that ROM, where it has its first instruction, too, and the image of both. */
+static void open_board(struct run *r)
+{
+    static uint8_t bytes[ROM_FILE];
+    char path[] = "/tmp/nastyXXXXXX", options[64];
+    const char *order = r->o->big ? ",be" : "";
+    if (!r->rom.len) {
+        board_open(&r->b, &r->prog, order, r->p.text);
+        return;
+    }
+    put16(bytes, 0xAFFE, r->o->big); /* bra to itself */
+    assert_true((NASTY_ROM & 0xFFFF) + r->rom.len <= sizeof bytes);
+    memcpy(bytes + (NASTY_ROM & 0xFFFF), r->rom.code, r->rom.len);
+    int fd = mkstemp(path);
+    assert_true(fd >= 0 && write(fd, bytes, sizeof bytes) == sizeof bytes);
+    close(fd);
+    snprintf(options, sizeof options, "%s,rom=%s", order, path);
+    board_open(&r->b, &r->prog, options, r->p.text);
+    unlink(path);
+    size_t n = r->b.im.nfunctions;
+    memcpy(r->fn, r->b.fn, n * sizeof *r->fn);
+    for (size_t i = 0; i < r->nf; i++)
+        if (r->f[i].low < BOARD_TEXT)
+            r->fn[n++] = (struct image_function){ r->f[i].name, r->f[i].low | 0xA0000000u, r->f[i].high | 0xA0000000u };
+    r->sec[0] = r->b.sec;
+    r->sec[1] = (struct image_section){ ".rom", NASTY_ROM, r->rom.len, r->rom.code, true, false };
+    r->b.im.sections = r->sec;
+    r->b.im.nsections = 2;
+    r->b.im.functions = r->fn;
+    r->b.im.nfunctions = n;
+    assert_int_equal(r->b.t->ops->set_image(r->b.t, &r->b.im, NULL), 0);
+}
+
 static struct oracle_event as_told(const struct event *e)
 {
     return (struct oracle_event){ (uint32_t)(e->kind == EVENT_RTE ? e->target : e->pc), (uint32_t)e->sp };
@@ -313,7 +396,7 @@ static void arm(struct run *r)
 static void trace(struct run *r)
 {
     struct calltree_config cfg = { .resolve = r->o->stripped ? NULL : resolve, .resolve_ctx = r };
-    board_open(&r->b, &r->prog, r->o->big ? ",be" : "", r->p.text);
+    open_board(r);
     if (r->o->stripped) {
         r->b.im.nfunctions = 0;
         r->b.im.lookup = no_symbol;
@@ -346,15 +429,17 @@ static enum verdict judge(struct run *r)
     char why[128];
     nasty_generate(&r->p, r->seed, r->o->features, r->o->dropped, r->o->small ? NASTY_ROUNDS : 1);
     if (r->o->print)
-        fputs(r->p.text, stdout);
+        printf("%s%s", r->p.text, r->p.rom);
     r->prog.big = r->o->big;
+    assemble_rom(r);
     asm_text(&r->prog, BOARD_TEXT, r->p.text);
     find_functions(r);
-    if (!qemu_log_run(&r->log, &r->prog, asm_label(&r->prog, "m_end"))) {
+    find_rom_functions(r);
+    if (!qemu_log_run(&r->log, &r->prog, &r->rom, asm_label(&r->prog, "m_end"))) {
         differs(r, false, "%s", r->log.why);
         return FAILED;
     }
-    r->oracle = oracle_run(r->log.steps, r->log.n, &r->prog, r->f, r->nf, !r->o->stripped, &r->p, why);
+    r->oracle = oracle_run(r->log.steps, r->log.n, &r->prog, &r->rom, r->f, r->nf, !r->o->stripped, &r->p, why);
     if (!r->oracle) {
         differs(r, false, "the log: %s", why);
         return FAILED;

@@ -15,19 +15,21 @@ bool qemu_log_present(void)
     return system("command -v qemu-system-sh4 >/dev/null 2>&1 && command -v qemu-system-sh4eb >/dev/null 2>&1") == 0;
 }
 
-static void exec_qemu(const char *program, const struct asm_prog *code, int log, int registers)
+/* program, flash: files that hold code and rom. */
+static void exec_qemu(const char *program, const struct asm_prog *code, const char *flash, const struct asm_prog *rom, int log, int registers)
 {
     const char *qemu = code->big ? "qemu-system-sh4eb" : "qemu-system-sh4";
-    char load[128], start[64];
+    char load[128], load_rom[128], start[64];
     int null = open("/dev/null", O_RDWR);
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     dup2(null, 0);
     dup2(registers, 1);
     dup2(log, 2); /* where the log goes without -D: a pipe, so nothing is written to a disk */
     snprintf(load, sizeof load, "loader,file=%s,addr=0x%x,force-raw=on", program, (unsigned)code->origin);
+    snprintf(load_rom, sizeof load_rom, "loader,file=%s,addr=0x%x,force-raw=on", flash, (unsigned)rom->origin & 0x1FFFFFFF);
     snprintf(start, sizeof start, "loader,addr=0x%x,cpu-num=0", (unsigned)code->origin);
     execlp(qemu, qemu, "-M", "r2d", "-display", "none", "-monitor", "none", "-serial", "null", "-singlestep", "-d",
-           "exec,cpu,nochain", "-device", load, "-device", start, (char *)NULL);
+           "exec,cpu,nochain", "-device", load, "-device", start, rom->len ? "-device" : (char *)NULL, load_rom, (char *)NULL);
     _exit(127);
 }
 
@@ -105,19 +107,19 @@ static bool find_end(struct qemu_log *log, size_t known, uint32_t end)
     return false;
 }
 
-bool qemu_log_run(struct qemu_log *log, const struct asm_prog *code, uint32_t end)
+bool qemu_log_run(struct qemu_log *log, const struct asm_prog *code, const struct asm_prog *rom, uint32_t end)
 {
-    char path[] = "/tmp/nastyXXXXXX";
+    char path[] = "/tmp/nastyXXXXXX", flash[] = "/tmp/nastyXXXXXX";
     int says[2], registers[2];
     memset(log, 0, sizeof *log);
     log->steps = calloc(QEMU_LOG_MAX_STEPS, sizeof *log->steps);
-    if (!log->steps || !write_program(path, code->code, code->len) || pipe(says) < 0 || pipe(registers) < 0) {
+    if (!log->steps || !write_program(path, code->code, code->len) || !write_program(flash, rom->code, rom->len) || pipe(says) < 0 || pipe(registers) < 0) {
         snprintf(log->why, sizeof log->why, "no memory, file or pipe");
         return false;
     }
     pid_t pid = fork();
     if (pid == 0)
-        exec_qemu(path, code, says[1], registers[1]);
+        exec_qemu(path, code, flash, rom, says[1], registers[1]);
     close(says[1]);
     close(registers[1]);
     struct stream s = { .fd = says[0] }, r = { .fd = registers[0] };
@@ -130,6 +132,7 @@ bool qemu_log_run(struct qemu_log *log, const struct asm_prog *code, uint32_t en
         waitpid(pid, NULL, 0);
     }
     unlink(path);
+    unlink(flash);
     size_t k = 0;
     while (k + 1 < s.n && log->steps[k + 1].pc - code->origin < code->len)
         k++;

@@ -15,8 +15,8 @@ struct qemu_log {
 
 /* qemu_log_present - are qemu-system-sh4 and qemu-system-sh4eb there? */
 bool qemu_log_present(void);
-/* qemu_log_run - run code from its first byte until pc is `end`; false with a reason. qemu_log_free in any case. */
-bool qemu_log_run(struct qemu_log *log, const struct asm_prog *code, uint32_t end);
+/* qemu_log_run - run code from its first byte until pc is `end`, with `rom` in flash; false with a reason. qemu_log_free in any case. */
+bool qemu_log_run(struct qemu_log *log, const struct asm_prog *code, const struct asm_prog *rom, uint32_t end);
 void qemu_log_free(struct qemu_log *log);
 
 #endif
