@@ -369,6 +369,8 @@ static void emit_main(struct nasty_program *p, const struct plan *plan, uint32_t
         put(p, "ldc r0,vbr");
         clear_data(p);
     }
+    if (on(plan, NASTY_copied))
+        copy_section(p);
     put(p, "mov #0,r4");
     if (rounds > 1)
         put(p, "mov #%u,r10\n m_round:", rounds); /* no function uses R10 */

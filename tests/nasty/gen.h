@@ -25,6 +25,7 @@
     F(vbr, "VBR moved between two sets of vectors")                                               \
     F(overlays, "a function that others are copied over, called after each; run uncached")     \
     F(rom, "functions in ROM, which takes no patch, that call each other and back into RAM")        \
+    F(copied, "a section that main copies to where it runs")                                         \
     F(bl, "sections with BL=1 that call functions")                                               \
     F(fpu, "calls under changed FPSCR: PR, SZ, FR; FMOV pairs")
 
@@ -36,9 +37,11 @@ struct nasty_feature_row {
 };
 extern const struct nasty_feature_row nasty_features[NASTY_NFEATURES];
 
-enum { NASTY_MAX_TEXT = 1 << 17, NASTY_MAX_TASKS = 8, NASTY_MAX_ROM = 1 << 13 };
+enum { NASTY_MAX_TEXT = 1 << 17, NASTY_MAX_TASKS = 8, NASTY_MAX_ROM = 1 << 13, NASTY_COPIED_BYTES = 1024 };
 /* Where both the simulated board and QEMU's r2d have flash; the board's first instructions are below. */
 #define NASTY_ROM 0xA0001000u
+/* Where the section runs that is loaded elsewhere. */
+#define NASTY_COPIED 0x0C014000u
 
 struct nasty_stack {
     uint32_t low, high; /* [low, high] are stack pointers of this task; all others are of the first one */
@@ -46,7 +49,8 @@ struct nasty_stack {
 struct nasty_program {
     char text[NASTY_MAX_TEXT];
     size_t len;
-    char rom[NASTY_MAX_ROM]; /* at NASTY_ROM; empty: none. In the text above its labels begin with "x_" */
+    char rom[NASTY_MAX_ROM], copied[NASTY_MAX_ROM]; /* at NASTY_ROM, at NASTY_COPIED; empty: none. In the text above their labels begin with "x_".
+                                                     * main copies NASTY_COPIED_BYTES from label "cp_src", which whoever assembles it adds at the end */
     struct nasty_stack stacks[NASTY_MAX_TASKS];
     size_t nstacks;
     uint64_t random; /* private */

@@ -285,17 +285,17 @@ static void emit_bl(struct nasty_program *p)
     put(p, "blleaf: add #3,r8\n rts\n nop\n blleaf2: add #5,r8\n rts\n nop");
 }
 
-/* ---- ROM ---- */
+/* ---- ROM, and what is copied to where it runs ---- */
 
-/* rom0, the first, calls those behind it; R6 is a function in RAM, which each of them may call, too. */
-static void rom_calls(struct nasty_program *p, unsigned k, unsigned n)
+/* Function `name` + k calls those behind it; R6 is a function of the program, which each of them may call, too. */
+static void apart_calls(struct nasty_program *p, const char *name, unsigned k, unsigned n)
 {
-    char name[16];
+    char callee[16];
     enter(p);
     put(p, "mov.l r6,@-r15\n mov #%u,r9\n ro_%u:", 1 + pick(p, 3), k);
     for (unsigned times = 1 + pick(p, 2); times; times--) {
-        snprintf(name, sizeof name, "rom%u", k + 1 + pick(p, n - k - 1));
-        call(p, name, true);
+        snprintf(callee, sizeof callee, "%s%u", name, k + 1 + pick(p, n - k - 1));
+        call(p, callee, true);
         work(p, pick(p, 3));
         put(p, "mov.l @r15,r6");
     }
@@ -305,16 +305,16 @@ static void rom_calls(struct nasty_program *p, unsigned k, unsigned n)
     leave(p);
 }
 
-static void rom_function(struct nasty_program *p, unsigned k, unsigned n)
+static void apart_function(struct nasty_program *p, const char *name, unsigned k, unsigned n)
 {
-    put(p, ".align 2\n rom%u:", k);
+    put(p, ".align 2\n %s%u:", name, k);
     if (k + 1 < n && (k == 0 || pick(p, 2))) {
-        rom_calls(p, k, n);
+        apart_calls(p, name, k, n);
         return;
     }
     work(p, 1 + pick(p, 4));
     switch (pick(p, 4)) {
-    case 0: /* back into RAM, and from there to the caller */
+    case 0: /* back into the program, and from there to the caller */
         put(p, "jmp @r6\n add #1,r8");
         break;
     case 1:
@@ -328,29 +328,50 @@ static void rom_function(struct nasty_program *p, unsigned k, unsigned n)
     }
 }
 
-static void emit_rom(struct nasty_program *p)
+/* Functions that lie apart, as text of their own, and `run`, which calls them. */
+static void emit_apart(struct nasty_program *p, const char *name, const char *run, char text[NASTY_MAX_ROM])
 {
     unsigned n = 2 + pick(p, 5), rounds = 1 + pick(p, 3);
     size_t before = p->len;
     for (unsigned k = 0; k < n; k++)
-        rom_function(p, k, n);
-    assert(p->len - before < sizeof p->rom);
-    memcpy(p->rom, p->text + before, p->len - before);
+        apart_function(p, name, k, n);
+    assert(p->len - before < NASTY_MAX_ROM);
+    memcpy(text, p->text + before, p->len - before);
     p->len = before;
     p->text[before] = 0;
-    put(p, ".align 2\n romrun:");
+    put(p, ".align 2\n %s:", run);
     enter(p);
-    put(p, "mov #%u,r9\n rr_a:", rounds);
+    put(p, "mov #%u,r9\n rr_%s:", rounds, name);
     for (unsigned k = 0; k < n; k += 1 + pick(p, 2)) {
-        char name[16];
-        snprintf(name, sizeof name, "x_rom%u", k);
-        load(p, "r6", pick(p, 2) ? "romback" : "romdeep");
-        call(p, name, false);
+        char callee[24], back[16];
+        snprintf(callee, sizeof callee, "x_%s%u", name, k);
+        snprintf(back, sizeof back, "%s%s", name, pick(p, 2) ? "back" : "deep");
+        load(p, "r6", back);
+        call(p, callee, false);
     }
-    put(p, "dt r9\n bt rr_b\n bra rr_a\n nop\n rr_b:");
+    put(p, "dt r9\n bt re_%s\n bra rr_%s\n nop\n re_%s:", name, name, name);
     leave(p);
-    put(p, "romback: add #3,r8\n rts\n xor r8,r4");
-    put(p, "romdeep: sts.l pr,@-r15\n bsr romback\n nop\n lds.l @r15+,pr\n rts\n add #2,r8");
+    put(p, "%sback: add #3,r8\n rts\n xor r8,r4", name);
+    put(p, "%sdeep: sts.l pr,@-r15\n bsr %sback\n nop\n lds.l @r15+,pr\n rts\n add #2,r8", name, name);
+}
+
+static void emit_rom(struct nasty_program *p)
+{
+    emit_apart(p, "rom", "romrun", p->rom);
+}
+
+static void emit_copied(struct nasty_program *p)
+{
+    emit_apart(p, "cop", "coprun", p->copied);
+}
+
+/* Past the caches: nothing of it has been fetched yet. */
+void copy_section(struct nasty_program *p)
+{
+    load(p, "r1", "cp_src+0xA0000000");
+    load_number(p, "r2", NASTY_COPIED | 0xA0000000u);
+    load_number(p, "r3", NASTY_COPIED_BYTES / 4);
+    put(p, "m_cp: mov.l @r1+,r0\n mov.l r0,@r2\n add #4,r2\n dt r3\n bf m_cp");
 }
 
 /* ---- overlays ---- */
@@ -409,7 +430,7 @@ struct piece {
 static const struct piece pieces[] = {
     { NASTY_longjmp, "jtry", emit_longjmp }, { NASTY_coroutines, "corun", emit_coroutines }, { NASTY_tasks, "trun", emit_tasks },
     { NASTY_vbr, "vmove", emit_vbr },        { NASTY_bl, "blrun", emit_bl },                 { NASTY_preempt, "prun", emit_preempt },
-    { NASTY_overlays, "orun", emit_overlays }, { NASTY_rom, "romrun", emit_rom },
+    { NASTY_overlays, "orun", emit_overlays }, { NASTY_rom, "romrun", emit_rom },          { NASTY_copied, "coprun", emit_copied },
 };
 
 void main_pieces(struct nasty_program *p, uint32_t features)

@@ -22,6 +22,8 @@ void emit_getpc(struct nasty_program *p);
 void emit_fpu(struct nasty_program *p, unsigned variant, int callee);
 /* clear_data - what handlers expect to be 0 */
 void clear_data(struct nasty_program *p);
+/* copy_section - to where it runs */
+void copy_section(struct nasty_program *p);
 /* main_pieces - main's calls of set pieces; emit_pieces - these and their vectors */
 /* has_handler - does it take exceptions? */
 bool has_handler(uint32_t features);

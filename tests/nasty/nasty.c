@@ -26,7 +26,7 @@
 #include "tests/trace/board.h"
 
 enum verdict { EXACT, MARKED, FAILED, NVERDICTS };
-enum { TIME_LIMIT_S = 60, MAX_SHOWN = 12, PHYS = 0x1FFFFFFF, MAX_ROM_FUNCTIONS = 8, ROM_FILE = 0x3000 };
+enum { TIME_LIMIT_S = 60, MAX_SHOWN = 12, PHYS = 0x1FFFFFFF, MAX_ROM_FUNCTIONS = 16, ROM_FILE = 0x3000 };
 
 struct options {
     uint64_t seed;
@@ -42,8 +42,9 @@ struct run {
     const struct options *o;
     uint64_t seed;
     struct nasty_program p;
-    struct asm_prog prog, rom;
-    struct image_section sec[2];
+    struct asm_prog prog, rom, copied;
+    struct image_section sec[3];
+    uint64_t load[3];
     struct image_function fn[ARRAY_LEN(((struct board *)0)->fn) + MAX_ROM_FUNCTIONS];
     struct qemu_log log;
     struct oracle *oracle;
@@ -269,54 +270,112 @@ static void find_functions(struct run *r)
     }
 }
 
-/* In place of each "x_NAME" in the program's text: where the ROM has NAME. */
-static void name_rom(struct run *r)
+/* In place of each "x_PREFIX..." in the program's text: where `code` has that label. */
+static void name_apart(struct run *r, const struct asm_prog *code, const char *prefix)
 {
     static char out[NASTY_MAX_TEXT];
     size_t n = 0;
     for (const char *t = r->p.text, *end; *t;) {
         assert_true(n + 16 < sizeof out);
-        if (strncmp(t, "x_rom", 5) != 0) {
+        if (strncmp(t, prefix, strlen(prefix)) != 0) {
             out[n++] = *t++;
             continue;
         }
         char name[16];
-        end = t + 5 + strspn(t + 5, "0123456789");
+        end = t + strlen(prefix) + strspn(t + strlen(prefix), "0123456789");
         snprintf(name, sizeof name, "%.*s", (int)(end - t - 2), t + 2);
-        n += (size_t)snprintf(out + n, sizeof out - n, "0x%08X", (unsigned)asm_label(&r->rom, name));
+        n += (size_t)snprintf(out + n, sizeof out - n, "0x%08X", (unsigned)asm_label(code, name));
         t = end;
     }
     memcpy(r->p.text, out, n);
     r->p.text[n] = 0;
+    r->p.len = n;
 }
 
-static void assemble_rom(struct run *r)
+/* At the end of the text: the section as it is loaded. */
+static void append_copied(struct run *r)
+{
+    static const uint8_t nothing[4];
+    size_t n = r->p.len;
+    assert_true(r->copied.len <= NASTY_COPIED_BYTES);
+    n += (size_t)snprintf(r->p.text + n, sizeof r->p.text - n, ".align 2\ncp_src:");
+    for (size_t i = 0; i < NASTY_COPIED_BYTES; i += 4)
+        n += (size_t)snprintf(r->p.text + n, sizeof r->p.text - n, ".long 0x%08X\n",
+                              (unsigned)get32(i < r->copied.len ? r->copied.code + i : nothing, r->copied.big));
+    assert_true(n + 1 < sizeof r->p.text);
+    r->p.len = n;
+}
+
+static void assemble_apart(struct run *r)
 {
     r->rom.origin = NASTY_ROM;
-    r->rom.big = r->o->big;
-    if (!r->p.rom[0])
-        return;
-    asm_text(&r->rom, NASTY_ROM, r->p.rom);
-    name_rom(r);
+    r->copied.origin = NASTY_COPIED;
+    r->rom.big = r->copied.big = r->o->big;
+    if (r->p.rom[0]) {
+        asm_text(&r->rom, NASTY_ROM, r->p.rom);
+        name_apart(r, &r->rom, "x_rom");
+    }
+    if (r->p.copied[0]) {
+        asm_text(&r->copied, NASTY_COPIED, r->p.copied);
+        name_apart(r, &r->copied, "x_cop");
+        append_copied(r);
+    }
 }
 
-static void find_rom_functions(struct run *r)
+static void find_functions_of(struct run *r, const struct asm_prog *code)
 {
     size_t first = r->nf;
-    for (size_t i = 0; i < r->rom.nlabels; i++) {
-        if (strchr(r->rom.labels[i].name, '_'))
+    for (size_t i = 0; i < code->nlabels; i++) {
+        if (strchr(code->labels[i].name, '_'))
             continue;
         assert_true(r->nf < ARRAY_LEN(r->f));
         struct oracle_function *f = &r->f[r->nf++];
-        snprintf(f->name, sizeof f->name, "%s", r->rom.labels[i].name);
-        f->low = r->rom.labels[i].value & PHYS;
-        f->high = (NASTY_ROM & PHYS) + (uint32_t)r->rom.len;
+        snprintf(f->name, sizeof f->name, "%s", code->labels[i].name);
+        f->low = code->labels[i].value & PHYS;
+        f->high = (code->origin & PHYS) + (uint32_t)code->len;
         if (r->nf - first > 1)
             r->f[r->nf - 2].high = f->low;
     }
 }
 
-/* The board with that ROM, where it has its first instruction, too, and the image of both. */
+static bool is_in_range(uint32_t low, const struct asm_prog *code)
+{
+    return low - (code->origin & PHYS) < code->len;
+}
+
+static void add_section(struct run *r, const char *name, const struct asm_prog *code, uint64_t load)
+{
+    size_t *n = &r->b.im.nsections;
+    r->sec[*n] = (struct image_section){ name, code->origin, code->len, code->code, true, false };
+    r->load[(*n)++] = load;
+    for (size_t i = 0; i < r->nf; i++)
+        if (is_in_range(r->f[i].low, code))
+            r->fn[r->b.im.nfunctions++] = (struct image_function){ r->f[i].name, r->f[i].low | (code->origin & ~(uint32_t)PHYS), r->f[i].high | (code->origin & ~(uint32_t)PHYS) };
+}
+
+/* The image with the sections that lie apart. */
+static void add_sections(struct run *r)
+{
+    if (!r->rom.len && !r->copied.len)
+        return;
+    memcpy(r->fn, r->b.fn, r->b.im.nfunctions * sizeof *r->fn);
+    r->sec[0] = r->b.sec;
+    r->load[0] = BOARD_TEXT;
+    r->b.im.sections = r->sec;
+    r->b.im.load_addr = r->load;
+    r->b.im.functions = r->fn;
+    if (r->copied.len) {
+        uint32_t load = asm_label(&r->prog, "cp_src");
+        r->sec[0].size = load - BOARD_TEXT;
+        r->fn[r->b.im.nfunctions - 1].high = load;
+        add_section(r, ".copied", &r->copied, load);
+    }
+    if (r->rom.len)
+        add_section(r, ".rom", &r->rom, NASTY_ROM);
+    assert_int_equal(r->b.t->ops->set_image(r->b.t, &r->b.im, NULL), 0);
+}
+
+/* The board, if there is a ROM with that, where it has its first instruction, too. */
 static void open_board(struct run *r)
 {
     static uint8_t bytes[ROM_FILE];
@@ -335,18 +394,6 @@ static void open_board(struct run *r)
     snprintf(options, sizeof options, "%s,rom=%s", order, path);
     board_open(&r->b, &r->prog, options, r->p.text);
     unlink(path);
-    size_t n = r->b.im.nfunctions;
-    memcpy(r->fn, r->b.fn, n * sizeof *r->fn);
-    for (size_t i = 0; i < r->nf; i++)
-        if (r->f[i].low < BOARD_TEXT)
-            r->fn[n++] = (struct image_function){ r->f[i].name, r->f[i].low | 0xA0000000u, r->f[i].high | 0xA0000000u };
-    r->sec[0] = r->b.sec;
-    r->sec[1] = (struct image_section){ ".rom", NASTY_ROM, r->rom.len, r->rom.code, true, false };
-    r->b.im.sections = r->sec;
-    r->b.im.nsections = 2;
-    r->b.im.functions = r->fn;
-    r->b.im.nfunctions = n;
-    assert_int_equal(r->b.t->ops->set_image(r->b.t, &r->b.im, NULL), 0);
 }
 
 static struct oracle_event as_told(const struct event *e)
@@ -397,6 +444,7 @@ static void trace(struct run *r)
 {
     struct calltree_config cfg = { .resolve = r->o->stripped ? NULL : resolve, .resolve_ctx = r };
     open_board(r);
+    add_sections(r);
     if (r->o->stripped) {
         r->b.im.nfunctions = 0;
         r->b.im.lookup = no_symbol;
@@ -429,17 +477,19 @@ static enum verdict judge(struct run *r)
     char why[128];
     nasty_generate(&r->p, r->seed, r->o->features, r->o->dropped, r->o->small ? NASTY_ROUNDS : 1);
     if (r->o->print)
-        printf("%s%s", r->p.text, r->p.rom);
+        printf("%s%s%s", r->p.text, r->p.rom, r->p.copied);
     r->prog.big = r->o->big;
-    assemble_rom(r);
+    assemble_apart(r);
     asm_text(&r->prog, BOARD_TEXT, r->p.text);
+    assert_true(!r->copied.len || BOARD_TEXT + r->prog.len <= NASTY_COPIED);
     find_functions(r);
-    find_rom_functions(r);
+    find_functions_of(r, &r->copied);
+    find_functions_of(r, &r->rom);
     if (!qemu_log_run(&r->log, &r->prog, &r->rom, asm_label(&r->prog, "m_end"))) {
         differs(r, false, "%s", r->log.why);
         return FAILED;
     }
-    r->oracle = oracle_run(r->log.steps, r->log.n, &r->prog, &r->rom, r->f, r->nf, !r->o->stripped, &r->p, why);
+    r->oracle = oracle_run(r->log.steps, r->log.n, &r->prog, &r->rom, &r->copied, r->f, r->nf, !r->o->stripped, &r->p, why);
     if (!r->oracle) {
         differs(r, false, "the log: %s", why);
         return FAILED;

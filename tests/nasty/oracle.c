@@ -23,7 +23,7 @@ struct told {
     uint64_t total;
 };
 struct oracle {
-    const struct asm_prog *code, *rom;
+    const struct asm_prog *code, *rom, *copied;
     const struct oracle_function *f;
     size_t nf;
     bool named;
@@ -67,17 +67,24 @@ static uint32_t copied_from(const struct oracle *o, uint32_t pc)
     return asm_label(o->code, name) + into;
 }
 
-static bool in_rom(const struct oracle *o, uint32_t pc)
+static bool is_in(const struct asm_prog *code, uint32_t pc)
 {
-    return plain(pc) - plain(o->rom->origin) < o->rom->len;
+    return plain(pc) - plain(code->origin) < code->len;
+}
+
+static uint16_t halfword(const struct asm_prog *code, uint32_t pc)
+{
+    return get16(code->code + (plain(pc) - plain(code->origin)), code->big);
 }
 
 static uint16_t fetch(const struct oracle *o, uint32_t pc)
 {
-    uint32_t at = copied_from(o, plain(pc)) - o->code->origin;
-    if (in_rom(o, pc))
-        return get16(o->rom->code + (plain(pc) - plain(o->rom->origin)), o->rom->big);
-    return at + 2 <= o->code->len ? get16(o->code->code + at, o->code->big) : 0;
+    if (is_in(o->rom, pc))
+        return halfword(o->rom, pc);
+    if (is_in(o->copied, pc))
+        return halfword(o->copied, pc);
+    pc = copied_from(o, plain(pc));
+    return is_in(o->code, pc) ? halfword(o->code, pc) : 0;
 }
 
 static int function_of(const struct oracle *o, uint32_t pc)
@@ -304,7 +311,7 @@ static int run(struct oracle *o)
         size_t units = kind == PLAIN || kind == TRAP || kind == BRANCH ? 1 : 2;
         if (i + units > n) /* the step at n is the program's end */
             return confused(o, "the end within a slot", s[i].pc);
-        bool late = kind == PLAIN || kind == TRAP || kind == END || in_rom(o, s[i].pc); /* these are over before anything changes */
+        bool late = kind == PLAIN || kind == TRAP || kind == END || is_in(o->rom, s[i].pc); /* these are over before anything changes */
         if (late)
             count(o, units);
         if (kind == SLOW_BRANCH && s[i + 1].pc != s[i].pc + 2)
@@ -332,8 +339,8 @@ static void find_overlays(struct oracle *o)
     }
 }
 
-struct oracle *oracle_run(const struct step *steps, size_t n, const struct asm_prog *code, const struct asm_prog *rom, const struct oracle_function *f,
-                          size_t nf, bool named, const struct nasty_program *p, char why[128])
+struct oracle *oracle_run(const struct step *steps, size_t n, const struct asm_prog *code, const struct asm_prog *rom,
+                          const struct asm_prog *copied, const struct oracle_function *f, size_t nf, bool named, const struct nasty_program *p, char why[128])
 {
     struct oracle *o = calloc(1, sizeof *o);
     *why = 0;
@@ -343,6 +350,7 @@ struct oracle *oracle_run(const struct step *steps, size_t n, const struct asm_p
     }
     o->code = code;
     o->rom = rom;
+    o->copied = copied;
     o->f = f;
     o->nf = nf;
     o->named = named;

@@ -24,11 +24,11 @@ struct oracle;
 
 /* oracle_run - the tree of a log
  * steps       n of them, and the one after, where the program is over; borrowed, as code and f are
- * code        what runs; functions sorted by address, without gaps. rom: what runs elsewhere
+ * code        what runs; functions sorted by address, without gaps. rom, copied: what runs elsewhere
  * named       false: nobody knows the functions, so there are only calls: what is jumped to or run into belongs to the one that did it
  * Returns NULL, with a reason, if the log cannot be understood. */
-struct oracle *oracle_run(const struct step *steps, size_t n, const struct asm_prog *code, const struct asm_prog *rom, const struct oracle_function *f,
-                          size_t nf, bool named, const struct nasty_program *p, char why[128]);
+struct oracle *oracle_run(const struct step *steps, size_t n, const struct asm_prog *code, const struct asm_prog *rom,
+                          const struct asm_prog *copied, const struct oracle_function *f, size_t nf, bool named, const struct nasty_program *p, char why[128]);
 const struct oracle_node *oracle_nodes(const struct oracle *o, size_t *n);
 /* How to tell an event: its instruction's place, of an exception where SPC points, of an RTE where that leads; and the stack pointer there. */
 struct oracle_event {
