@@ -26,6 +26,7 @@
     F(overlays, "a function that others are copied over, called after each; run uncached")     \
     F(rom, "functions in ROM, which takes no patch, that call each other and back into RAM")        \
     F(copied, "a section that main copies to where it runs")                                         \
+    F(irq, "interrupts that the program raises itself and lets in at a known instruction; handlers that open BL and call")  \
     F(bl, "sections with BL=1 that call functions")                                               \
     F(fpu, "calls under changed FPSCR: PR, SZ, FR; FMOV pairs")
 

@@ -27,7 +27,7 @@ static void load_number(struct nasty_program *p, const char *reg, uint32_t v)
 
 bool has_handler(uint32_t features)
 {
-    return has(features, NASTY_trapa) || has(features, NASTY_nested) || has(features, NASTY_vbr) || has(features, NASTY_preempt);
+    return has(features, NASTY_trapa) || has(features, NASTY_nested) || has(features, NASTY_vbr) || has(features, NASTY_preempt) || has(features, NASTY_irq);
 }
 
 void clear_data(struct nasty_program *p)
@@ -239,10 +239,9 @@ static void emit_nested_handler(struct nasty_program *p, unsigned set)
     put(p, ".align 2\n hleaf%u: mov r8,r0\n rotl r0\n rts\n nop", set);
 }
 
-/* The handler at vector set k + 0x100. */
-static void emit_vectors(struct nasty_program *p, unsigned set, uint32_t features)
+/* What a TRAPA leads to. */
+static void emit_trap_handler(struct nasty_program *p, unsigned set, uint32_t features)
 {
-    put(p, ".align 8\n vec_%u: .space 256\n hexc%u:", set, set);
     if (has(features, NASTY_preempt)) {
         emit_switcher(p, set);
         return;
@@ -253,6 +252,63 @@ static void emit_vectors(struct nasty_program *p, unsigned set, uint32_t feature
     }
     put(p, "mov #%u,r0\n add r0,r0\n add r0,r8", set + 1);
     put(p, "rte\n nop");
+}
+
+/* The serial port's transmitter has room: that asks for an interrupt as long as SCSCR2.TIE is set. */
+#define SCSCR2 0xFFE80008u
+#define IPRC 0xFFD0000Cu
+
+static void emit_interrupt_handler(struct nasty_program *p, unsigned set)
+{
+    bool opens = pick(p, 2);
+    load_number(p, "r1", SCSCR2);
+    put(p, "mov #0,r0\n mov.w r0,@r1\n mov.w @r1,r0\n add #%u,r8", 3 + set);
+    if (!opens) {
+        put(p, "rte\n nop");
+        return;
+    }
+    put(p, "stc.l spc,@-r15\n stc.l ssr,@-r15\n sts.l pr,@-r15");
+    load_number(p, "r0", 0x600000F0); /* bank 1 still, BL=0, IMASK 15 */
+    put(p, "ldc r0,sr\n bsr ileaf%u\n nop", set);
+    load_number(p, "r0", 0x700000F0);
+    put(p, "ldc r0,sr\n lds.l @r15+,pr\n ldc.l @r15+,ssr\n ldc.l @r15+,spc\n rte\n nop");
+    put(p, ".align 2\n ileaf%u: rotl r8\n rts\n add #1,r8", set);
+}
+
+/* The handlers at vector set k + 0x100, + 0x600. */
+static void emit_vectors(struct nasty_program *p, unsigned set, uint32_t features)
+{
+    put(p, ".align 8\n vec_%u: .space 256\n hexc%u:", set, set);
+    emit_trap_handler(p, set, features);
+    if (!has(features, NASTY_irq))
+        return;
+    put(p, ".org vec_%u+0x600\n hint%u:", set, set);
+    emit_interrupt_handler(p, set);
+}
+
+/* It is asked for while IMASK keeps it away, and comes behind the load of SR that lets it in, sooner or later in a function that is called. */
+static void emit_irq(struct nasty_program *p)
+{
+    unsigned rounds = 1 + pick(p, 3);
+    put(p, ".align 2\n irun:");
+    enter(p);
+    load_number(p, "r1", IPRC);
+    put(p, "mov.w @r1,r0\n mov #15,r2\n and r2,r0");
+    load_number(p, "r2", 0x00000080);
+    put(p, "or r2,r0\n mov.w r0,@r1\n mov #%u,r9", rounds);
+    put(p, "ir_a: bsr iraise\n nop\n bsr iopen\n add #1,r8");
+    put(p, "bsr iraise\n nop");
+    load_number(p, "r3", 0x40000000);
+    put(p, "ldc r3,sr\n add #1,r8\n add #1,r8\n dt r9\n bt ir_b\n bra ir_a\n nop\n ir_b:");
+    leave(p);
+    put(p, "iraise:");
+    load_number(p, "r3", 0x400000F0);
+    put(p, "ldc r3,sr");
+    load_number(p, "r1", SCSCR2);
+    load_number(p, "r2", 0x000000A0);
+    put(p, "mov.w r2,@r1\n mov.w @r1,r0\n nop\n nop\n nop\n nop\n rts\n nop\n iopen:");
+    load_number(p, "r3", 0x40000000);
+    put(p, "ldc r3,sr\n add #1,r8\n rts\n add #2,r8");
 }
 
 static void emit_vbr(struct nasty_program *p)
@@ -431,6 +487,7 @@ static const struct piece pieces[] = {
     { NASTY_longjmp, "jtry", emit_longjmp }, { NASTY_coroutines, "corun", emit_coroutines }, { NASTY_tasks, "trun", emit_tasks },
     { NASTY_vbr, "vmove", emit_vbr },        { NASTY_bl, "blrun", emit_bl },                 { NASTY_preempt, "prun", emit_preempt },
     { NASTY_overlays, "orun", emit_overlays }, { NASTY_rom, "romrun", emit_rom },          { NASTY_copied, "coprun", emit_copied },
+    { NASTY_irq, "irun", emit_irq },
 };
 
 void main_pieces(struct nasty_program *p, uint32_t features)

@@ -236,7 +236,7 @@ static int end_handler(struct oracle *o, uint32_t pc, uint32_t sp)
 }
 
 /* What an instruction does to the flow. */
-enum flow { PLAIN, CALL, JUMP, RETURN, END, TRAP, BRANCH, SLOW_BRANCH };
+enum flow { PLAIN, CALL, JUMP, RETURN, END, TRAP, INTERRUPTED, BRANCH, SLOW_BRANCH };
 
 static enum flow flow_of(uint16_t op)
 {
@@ -257,6 +257,13 @@ static enum flow flow_of(uint16_t op)
     return PLAIN;
 }
 
+/* Behind instructions that lead nowhere else only: the program lets interrupts in at such. */
+static bool interrupted(const struct oracle *o, enum flow kind, const struct step *from, const struct step *to)
+{
+    int f = kind == PLAIN && to->pc != from->pc + 2 ? function_of(o, to->pc) : -1;
+    return f >= 0 && !strncmp(o->f[f].name, "hint", 4) && to->pc == o->f[f].low;
+}
+
 static int follow(struct oracle *o, enum flow kind, const struct step *from, const struct step *to)
 {
     switch (kind) {
@@ -267,8 +274,8 @@ static int follow(struct oracle *o, enum flow kind, const struct step *from, con
         return give_back(o, to->pc, to->sp);
     case END:
         return end_handler(o, to->pc, to->sp);
-    case TRAP:
-        push(o, HANDLER, node_of(o, -1, function_of(o, to->pc), true), from->pc + 2, to->sp);
+    case TRAP: case INTERRUPTED:
+        push(o, HANDLER, node_of(o, -1, function_of(o, to->pc), kind == TRAP), from->pc + 2, to->sp);
         return 0;
     case JUMP: case BRANCH: case SLOW_BRANCH:
         return jump(o, from->pc, to->pc, to->sp, false);
@@ -286,7 +293,7 @@ static bool is_event(const struct oracle *o, enum flow kind, uint32_t from, uint
 
 static struct oracle_event event_of(enum flow kind, const struct step *from, const struct step *to)
 {
-    return (struct oracle_event){ kind == TRAP ? from->pc + 2 : kind == END ? to->pc : from->pc, kind == END ? to->sp : from->sp };
+    return (struct oracle_event){ kind == TRAP || kind == INTERRUPTED ? from->pc + 2 : kind == END ? to->pc : from->pc, kind == END ? to->sp : from->sp };
 }
 
 static void count(struct oracle *o, size_t units)
@@ -308,10 +315,11 @@ static int run(struct oracle *o)
         for (unsigned k = 0; k < NASTY_OVERLAYS; k++)
             o->overlay = o->overlay_at && s[i].pc == o->copies[k] ? k : o->overlay;
         enum flow kind = flow_of(fetch(o, s[i].pc));
-        size_t units = kind == PLAIN || kind == TRAP || kind == BRANCH ? 1 : 2;
+        kind = i + 1 <= n && interrupted(o, kind, &s[i], &s[i + 1]) ? INTERRUPTED : kind;
+        size_t units = kind == PLAIN || kind == INTERRUPTED || kind == TRAP || kind == BRANCH ? 1 : 2;
         if (i + units > n) /* the step at n is the program's end */
             return confused(o, "the end within a slot", s[i].pc);
-        bool late = kind == PLAIN || kind == TRAP || kind == END || is_in(o->rom, s[i].pc); /* these are over before anything changes */
+        bool late = kind == PLAIN || kind == INTERRUPTED || kind == TRAP || kind == END || is_in(o->rom, s[i].pc); /* these are over before anything changes */
         if (late)
             count(o, units);
         if (kind == SLOW_BRANCH && s[i + 1].pc != s[i].pc + 2)

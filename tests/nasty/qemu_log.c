@@ -52,6 +52,8 @@ struct stream {
 static void take_line(struct qemu_log *log, struct stream *st, const char *line)
 {
     unsigned a, b;
+    if (st->n && !strncmp(line, "Stopped execution", 17)) /* before the instruction that was told last: an interrupt is asked for; it is told again */
+        log->stopped[st->n - 1] = true;
     if (st->n == QEMU_LOG_MAX_STEPS)
         return;
     if (sscanf(line, "pc=%x", &a) == 1) {
@@ -96,6 +98,16 @@ static void read_both(struct qemu_log *log, struct stream *says, struct stream *
     }
 }
 
+/* Returns how many are left. */
+static size_t drop_stopped(struct qemu_log *log, size_t known)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < known; i++)
+        if (!log->stopped[i])
+            log->steps[n++] = log->steps[i];
+    return n;
+}
+
 static bool find_end(struct qemu_log *log, size_t known, uint32_t end)
 {
     for (size_t i = 0; i < known; i++)
@@ -113,7 +125,8 @@ bool qemu_log_run(struct qemu_log *log, const struct asm_prog *code, const struc
     int says[2], registers[2];
     memset(log, 0, sizeof *log);
     log->steps = calloc(QEMU_LOG_MAX_STEPS, sizeof *log->steps);
-    if (!log->steps || !write_program(path, code->code, code->len) || !write_program(flash, rom->code, rom->len) || pipe(says) < 0 || pipe(registers) < 0) {
+    log->stopped = calloc(QEMU_LOG_MAX_STEPS, sizeof *log->stopped);
+    if (!log->steps || !log->stopped || !write_program(path, code->code, code->len) || !write_program(flash, rom->code, rom->len) || pipe(says) < 0 || pipe(registers) < 0) {
         snprintf(log->why, sizeof log->why, "no memory, file or pipe");
         return false;
     }
@@ -126,7 +139,8 @@ bool qemu_log_run(struct qemu_log *log, const struct asm_prog *code, const struc
     read_both(log, &s, &r);
     close(says[0]);
     close(registers[0]);
-    bool ok = find_end(log, s.n < r.n ? s.n : r.n, end);
+    s.n = drop_stopped(log, s.n < r.n ? s.n : r.n);
+    bool ok = find_end(log, s.n, end);
     if (pid > 0) {
         kill(pid, SIGKILL);
         waitpid(pid, NULL, 0);
@@ -145,5 +159,7 @@ bool qemu_log_run(struct qemu_log *log, const struct asm_prog *code, const struc
 void qemu_log_free(struct qemu_log *log)
 {
     free(log->steps);
+    free(log->stopped);
     log->steps = NULL;
+    log->stopped = NULL;
 }

@@ -8,6 +8,7 @@ enum { QEMU_LOG_MAX_STEPS = 300000 };
 
 struct qemu_log {
     struct step *steps; /* up to, not including, `end` */
+    bool *stopped;      /* private: steps that were told and not done */
     size_t n;
     uint32_t result;    /* R8 at `end` */
     char why[128];      /* on failure */
