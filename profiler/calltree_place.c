@@ -189,10 +189,20 @@ static void caller_root(struct calltree *t, uint64_t addr, const struct event *e
         tree_doubt(t);
 }
 
+static void doubt_all(struct calltree *t, const struct stack *s)
+{
+    for (uint32_t i = 0; i < s->depth; i++)
+        node_doubt(&t->nodes[s->frames[i].node]);
+}
+
 /* A function entered at its first instruction was called, whoever did it: a task begins. Landing in the middle
  * of one, on a stack never seen, is a guess; so it is where nobody knows where functions begin. */
 void stack_begin_task(struct calltree *t, uint64_t addr, const struct event *e)
 {
+    struct calltree_range r;
+    bool nameless = !t->cfg.resolve || !t->cfg.resolve(t->cfg.resolve_ctx, addr, &r);
+    if (nameless && sp_exact(e) && in_range(t->cur, sp_after(e)))
+        doubt_all(t, t->cur); /* it may be one of them, whose name nobody knows */
     stack_new(t, e->context);
     stack_new_root(t, addr, e);
     const struct calltree_node *n = &t->nodes[t->node];
@@ -366,8 +376,7 @@ void stack_set_aside(struct calltree *t, uint32_t below, uint32_t last_sp)
     to->last_sp = to->low = to->high = last_sp;
     to->has_sp = true;
     stack_switch_to(t, from);
-    for (uint32_t i = 0; i < to->depth; i++)
-        node_doubt(&t->nodes[to->frames[i].node]);
+    doubt_all(t, to);
 }
 
 /* The outermost frame above `below` that was entered without an event; 0: none. */
