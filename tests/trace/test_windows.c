@@ -252,12 +252,61 @@ static void window__between_calls_and_returns_of_every_form__is_what_the_program
             }
 }
 
+/* The program changes CCR between two rows of calls, in P2 as the hardware manual asks. f is the window; its last call is the one before the change. */
+static void switching_program(char *out, size_t cap, const char *window, unsigned ccr)
+{
+    snprintf(out, cap,
+             "main: mov.l l_pmc,r14\n mov #%d,r13\n"
+             "m_round: " READ_FIRST "bsr f\n nop\n dt r13\n bf m_round\n"
+             "mov.l l_ccra,r1\n mov.l l_ccrv,r2\n mov.l l_p2,r3\n jsr @r3\n nop\n"
+             "mov #%d,r13\n m_more: bsr g\n nop\n dt r13\n bf m_more\n"
+             "m_end: bra m_end\n nop\n"
+             "f: %s" READ_LAST "rts\n nop\n g: rts\n nop\n"
+             "set: mov.l r2,@r1\n nop\n nop\n nop\n nop\n nop\n nop\n nop\n nop\n rts\n nop\n"
+             ".align 2\n l_pmc: .long 0xFF100000\n l_ccra: .long 0xFF00001C\n l_ccrv: .long %u\n"
+             "l_p2: .long set-0x60000000\n",
+             ROUNDS, ROUNDS, window, ccr);
+}
+
+/* Forgets the n-th call and what comes behind it. */
+static void cut_at_call(struct board *b, size_t n)
+{
+    for (size_t i = 0, calls = 0; i < b->nev; i++)
+        if (b->ev[i].kind == EVENT_CALL && ++calls == n) {
+            b->nev = i;
+            return;
+        }
+    fail_msg("there are not %u calls", (unsigned)n);
+}
+
+static void window__caches_switched_before_the_ring_is_read__is_right_or_marked(void **state)
+{
+    enum { CCR_ON = 0x090D, CCR_NO_ICACHE = 0x0005 }; /* the operand cache stays on: what is in it only stays there */
+    static const struct counts nothing = { .doubtful = false };
+    static struct board b;
+    static struct asm_prog prog;
+    char text[4096], body[2048];
+    (void)state;
+    for (int cached = 0; cached < 2; cached++) {
+        switching_program(text, sizeof text, window_of(body, sizeof body, 40), cached ? CCR_NO_ICACHE : CCR_ON);
+        struct counts is = read_by_program(cached, text);
+        open_board(&b, &prog, cached, text);
+        board_arm(&b, &(struct trace_config){ .counter = { 0x23, 0x13 } });
+        board_run(&b, "m_end", 1000000000);
+        cut_at_call(&b, ROUNDS + 1);
+        struct counts told = between(&b, EVENT_CALL, EVENT_RETURN);
+        board_close(&b);
+        judge("before CCR is changed", cached, &is, &nothing, &told);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(window__between_start_and_stop_points__is_what_the_program_reads),
         cmocka_unit_test(window__between_calls_and_returns_of_every_form__is_what_the_program_reads),
         cmocka_unit_test(window__in_a_handler_of_the_program__is_what_the_program_reads),
+        cmocka_unit_test(window__caches_switched_before_the_ring_is_read__is_right_or_marked),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

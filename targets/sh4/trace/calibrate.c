@@ -333,6 +333,16 @@ static int calibrate(struct sh4_trace *tr, bool cached, struct err *err)
     return ret == 0 && tr->elapsed < 0 && tr->cfg.counter[0] ? measure_time(tr, cached, err) : ret;
 }
 
+/* With the caches on nobody measures what it would be without: instructions are the same, and the rest is marked. */
+static void assume_uncached(struct sh4_trace *tr)
+{
+    memcpy(tr->residue16[false], tr->residue16[true], sizeof tr->residue16[false]);
+    memcpy(tr->first[false], tr->first[true], sizeof tr->first[false]);
+    memcpy(tr->step_cost[false], tr->step_cost[true], sizeof tr->step_cost[false]);
+    tr->ways[false] = tr->ways[true];
+    tr->full16[false] = tr->full16[true];
+}
+
 /* A program that has not switched the caches on yet will soon: measured both ways then. */
 static int calibrate_both(struct sh4_trace *tr, struct err *err)
 {
@@ -342,7 +352,12 @@ static int calibrate_both(struct sh4_trace *tr, struct err *err)
     if (ret < 0)
         return ret;
     bool cached = REG_GET(ccr, SH4_CCR_ICE) && REG_GET(ccr, SH4_CCR_OCE);
+    tr->cached = cached;
+    tr->calibrated[true] = true;
+    tr->calibrated[false] = !cached;
     ret = calibrate(tr, cached, err);
+    if (ret == 0 && cached)
+        assume_uncached(tr);
     if (ret < 0 || cached)
         return ret;
     ret = sh4_trace_set_ccr(t, REG_MASK(SH4_CCR_OCE) | REG_MASK(SH4_CCR_CB) | REG_MASK(SH4_CCR_OCI) | REG_MASK(SH4_CCR_ICE) |

@@ -386,12 +386,23 @@ static void fill(struct sh4_trace_decoder *d, const struct record *r, struct eve
     }
 }
 
+/* Is something counted of which the agent's share depends on the caches: anything but instructions and calls? */
+static bool depends_on_caches(const struct sh4_trace_decoder *d)
+{
+    for (int n = 0; n < 2; n++)
+        if (d->code[n] && d->code[n] != CODE_INSNS && d->code[n] != CODE_CALLS)
+            return true;
+    return false;
+}
+
 /* Time, not instructions: a break is none. Without caches each fetch is of two instructions and takes as long as ten, and how many it takes to
  * run them elsewhere depends on which pairs they make here and there. With caches the way of interrupts through the agent is long out of them when the next one
  * comes, and takes lines of the program's with it. */
 static bool time_is_doubtful(const struct sh4_trace_decoder *d, const struct record *r)
 {
     bool seldom = r->kind == SH4_TRACE_K_INTERRUPT || r->kind == SH4_TRACE_K_RTE;
+    if (d->guessed && depends_on_caches(d))
+        return true;
     return (seldom || d->uncached) && (d->code[0] == CODE_ELAPSED || d->code[1] == CODE_ELAPSED);
 }
 

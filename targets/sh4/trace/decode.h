@@ -40,6 +40,7 @@ struct sh4_trace_decoder {
     int32_t residue16[2];  /* per event in 1/16 counts, measured with a plain call and return */
     struct sh4_trace_ways ways;
     bool uncached;         /* the program runs without caches: what displaced code takes is not known to the cycle then */
+    bool guessed;          /* it has switched them since the ring was last read, nobody knows between which events, or was not measured with them as they are */
     int32_t first[2];      /* of the first record after arming: no stub ran before it */
     bool started;          /* the first record was seen */
     uint8_t halt;          /* enum sh4_trace_halt: how the program came into the kernel, of records the host makes */

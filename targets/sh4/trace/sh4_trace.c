@@ -167,6 +167,8 @@ static int choose_residue(struct sh4_trace *tr, struct err *err)
     memcpy(tr->dec.residue16, tr->residue16[cached], sizeof tr->dec.residue16);
     tr->dec.ways = tr->ways[cached];
     tr->dec.uncached = !cached;
+    tr->dec.guessed = cached != tr->cached || !tr->calibrated[cached];
+    tr->cached = cached;
     memcpy(tr->dec.first, tr->first[cached], sizeof tr->dec.first);
     return sh4_trace_step_cost(tr, cached, err);
 }

@@ -84,6 +84,8 @@ struct sh4_trace {
     uint64_t dropped;            /* events that found no room in it since the last that did */
     uint32_t *words;             /* one drain */
 
+    bool calibrated[2];          /* by caches off and on */
+    bool cached;                 /* both caches were on: when armed, then at the last drain that brought something */
     bool icache_enabled;         /* at the last drain that brought something */
     int32_t residue16[2][2], first[2][2]; /* by caches off and on, then counter */
     struct sh4_trace_ways ways[2];        /* by caches off and on */
