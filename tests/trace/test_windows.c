@@ -300,6 +300,58 @@ static void window__caches_switched_before_the_ring_is_read__is_right_or_marked(
     }
 }
 
+static void window__from_arming_to_the_first_event__has_its_instructions(void **state)
+{
+    static const unsigned sizes[] = { 1, 2, 5, 10, 41 };
+    static struct board b;
+    static struct asm_prog prog;
+    char text[4096], body[2048];
+    (void)state;
+    for (int cached = 1; cached >= 0; cached--)
+        for (size_t i = 0; i < ARRAY_LEN(sizes); i++) {
+            snprintf(text, sizeof text, "main: %s bsr f\n nop\n m_end: bra m_end\n nop\n f: rts\n nop\n",
+                     window_of(body, sizeof body, sizes[i]));
+            open_board(&b, &prog, cached, text);
+            board_arm(&b, &(struct trace_config){ .counter = { 0x23, 0x13 } });
+            board_run(&b, "m_end", 1000000000);
+            size_t k = 0;
+            while (k < b.nev && b.ev[k].kind != EVENT_CALL)
+                k++;
+            assert_true(k < b.nev);
+            assert_int_equal(b.ev[k].c2, sizes[i]);
+            board_close(&b);
+        }
+}
+
+/* From a start point in straight code, at a call and at a function's beginning: instructions at each call and return, by hand. */
+static void window__from_a_start_point_to_each_later_event__has_its_instructions(void **state)
+{
+    static const char text[] = "main: nop\n m_a: add #1,r0\n add #1,r0\n add #1,r0\n m_c: bsr f\n nop\n add #1,r0\n bsr f\n nop\n bsr f\n nop\n"
+                               "m_end: bra m_end\n nop\n f: add #1,r0\n rts\n nop\n";
+    static const struct {
+        const char *start;
+        unsigned n, at[6];
+    } row[] = { { "m_a", 6, { 3, 6, 9, 12, 14, 17 } }, { "m_c", 6, { 0, 3, 6, 9, 11, 14 } }, { "f", 5, { 1, 4, 7, 9, 12 } } };
+    static struct board b;
+    static struct asm_prog prog;
+    (void)state;
+    for (unsigned i = 0; i < 2 * ARRAY_LEN(row); i++) {
+        unsigned r = i / 2, n = 0;
+        open_board(&b, &prog, i % 2, text);
+        board_arm(&b, &(struct trace_config){ .counter = { 0x23, 0x13 }, .has_start = true, .start = asm_label(&prog, row[r].start) });
+        board_run(&b, "m_end", 1000000000);
+        for (size_t k = 0; k < b.nev; k++) {
+            if (b.ev[k].kind != EVENT_CALL && b.ev[k].kind != EVENT_RETURN)
+                continue;
+            assert_true(n < row[r].n);
+            assert_int_equal(b.ev[k].c2, row[r].at[n]);
+            n++;
+        }
+        assert_int_equal(n, row[r].n);
+        board_close(&b);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -307,6 +359,8 @@ int main(void)
         cmocka_unit_test(window__between_calls_and_returns_of_every_form__is_what_the_program_reads),
         cmocka_unit_test(window__in_a_handler_of_the_program__is_what_the_program_reads),
         cmocka_unit_test(window__caches_switched_before_the_ring_is_read__is_right_or_marked),
+        cmocka_unit_test(window__from_arming_to_the_first_event__has_its_instructions),
+        cmocka_unit_test(window__from_a_start_point_to_each_later_event__has_its_instructions),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
