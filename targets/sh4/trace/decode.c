@@ -443,7 +443,7 @@ static void event(struct sh4_trace_decoder *d, const struct record *r, uint64_t 
     e->context = context_of(d, e->sp);
     if (e->kind != EVENT_TIMESTAMP && (d->disturbed || doubtful(d, net) || time_is_doubtful(d, r)))
         e->flags |= EVENT_DOUBTFUL;
-    d->disturbed = false;
+    d->disturbed -= d->disturbed && e->kind != EVENT_TIMESTAMP;
     d->doubtful += e->flags & EVENT_DOUBTFUL ? 1 : 0;
     if (r->words != 2)
         d->sp_base = r->sp - SH4_TRACE_WINDOW;

@@ -11,6 +11,7 @@
 #include "targets/sh4/trace/plan.h"
 #include "targets/target.h"
 
+enum { SH4_TRACE_DISTURBED = 2 /* events, until the agent runs as when it was calibrated */ };
 enum { SH4_TRACE_CLOSE = 5, SH4_TRACE_RETURN_UNKNOWN = 1, SH4_TRACE_INSIDE = 64 };
 
 /* How the program gets to its own handler behind an interrupt or exception: each by another part of the debug kernel's vectors. */
@@ -45,7 +46,7 @@ struct sh4_trace_decoder {
     bool started;          /* the first record was seen */
     uint8_t halt;          /* enum sh4_trace_halt: how the program came into the kernel, of records the host makes */
     uint8_t of_host;       /* enum sh4_trace_maker, of the records that are decoded */
-    bool disturbed;        /* since the last event the agent took time for what leaves no record: the next one is doubtful */
+    uint8_t disturbed;     /* so many events to come are doubtful: the agent took time for what leaves no record, or its lines are not in the caches */
     bool has_vbr;
     uint32_t vbr;          /* the program's; K_VBR tells of changes */
 

@@ -33,6 +33,6 @@ int sh4_trace_halt_ends(struct sh4_trace *tr, struct err *err)
     int ret = sh4_trace_get(tr, sh4_trace_blob.save + 4 * SH4_TRACE_S_LAST1, last, 2, err);
     for (unsigned n = 0; n < 2; n++)
         last[n] += (uint32_t)(tr->dec.ways.halt[tr->dec.halt][n] + tr->dec.first[n]);
-    tr->dec.disturbed = true; /* time is known to a few lines of the cache, and the agent's way is shorter when a count has left 16 bits */
+    tr->dec.disturbed = SH4_TRACE_DISTURBED; /* time is known to a few lines of the cache, and the agent's way is shorter when a count has left 16 bits */
     return ret < 0 ? ret : sh4_trace_put(tr, sh4_trace_blob.save + 4 * SH4_TRACE_S_LAST1, last, 2, err);
 }

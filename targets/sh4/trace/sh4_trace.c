@@ -975,6 +975,7 @@ static int start_state(struct sh4_trace *tr, bool active, struct err *err)
         ret = set_state(tr, state, err);
     tr->dec.started = false;
     tr->dec.last = 0;
+    tr->dec.disturbed = active && tr->elapsed >= 0 ? SH4_TRACE_DISTURBED : 0;
     tr->rebased = true;
     return ret;
 }

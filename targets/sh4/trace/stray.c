@@ -182,7 +182,7 @@ int sh4_trace_stray(struct sh4_trace *tr, struct err *err)
         ret = repair(tr, &c, best, err);
     if (ret < 0)
         return ret;
-    tr->dec.disturbed = true;
+    tr->dec.disturbed = SH4_TRACE_DISTURBED;
     tr->told = 0; /* the list of what is not seen has become longer */
     sh4_trace_find_blind(tr);
     sh4_trace_note(tr);
