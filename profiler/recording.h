@@ -43,7 +43,7 @@ struct recording_end {
     uint64_t target_cycles, agent_cycles, host_ns, board_ns, held_ns; /* as in profile_info */
     uint64_t lost;      /* by the target driver's account */
     bool icache_enabled;/* of the target, at the end: a program may enable it after the recording began */
-    char note[320]; /* as struct trace_status has it */
+    char note[TRACE_NOTE]; /* as struct trace_status has it */
     struct profile_remark remark[RECORDING_MAX_REMARKS]; /* strings as the header's */
     size_t nremarks;
 };

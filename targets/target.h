@@ -135,7 +135,7 @@ struct trace_config {
     uint32_t ram_bytes;
 };
 
-enum { TRACE_NOTE = 320 };
+enum { TRACE_NOTE = 640 };
 
 struct trace_status {
     bool armed, active;

@@ -1,6 +1,7 @@
 /* Function trace of an SH-4 target: arming, moving records, disarming. See docs/sh4-trace.md. */
 #include "targets/sh4/trace/sh4_trace.h"
 
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -454,6 +455,16 @@ static int look_for_tasks(struct sh4_trace *tr, struct err *err)
     return 0;
 }
 
+/* Another part of the status note, as far as there is room. */
+__attribute__((format(printf, 2, 3))) static void note_add(struct sh4_trace *tr, const char *fmt, ...)
+{
+    size_t n = strlen(tr->note);
+    va_list ap;
+    va_start(ap, fmt);
+    vsnprintf(tr->note + n, sizeof tr->note - n, fmt, ap);
+    va_end(ap);
+}
+
 void sh4_trace_note(struct sh4_trace *tr)
 {
     size_t unexplored = 0;
@@ -463,32 +474,32 @@ void sh4_trace_note(struct sh4_trace *tr)
     for (size_t i = 0; i < tr->sites.nfunctions; i++)
         unexplored += tr->sites.function[i].unexplored;
     size_t stepped = tr->yielded ? 0 : tr->plan.rom.nsites;
-    int n = snprintf(tr->note, sizeof tr->note, "%zu places traced, %zu not", tr->plan.npatches + stepped, tr->untraced);
+    tr->note[0] = 0;
+    note_add(tr, "%zu places traced, %zu not", tr->plan.npatches + stepped, tr->untraced);
     if (tr->plan.rom.nsites)
-        n += snprintf(tr->note + n, sizeof tr->note - (size_t)n,
-                      tr->yielded ? "; %zu in ROM: both break channels are GDB's" : "; %zu in ROM by stepping", tr->plan.rom.nsites);
+        note_add(tr, tr->yielded ? "; %zu in ROM: both break channels are GDB's" : "; %zu in ROM by stepping", tr->plan.rom.nsites);
     if (tr->nwaiting)
-        n += snprintf(tr->note + n, sizeof tr->note - (size_t)n, "; %zu section(s) not traced until the program has copied them", tr->nwaiting);
+        note_add(tr, "; %zu section(s) not traced until the program has copied them", tr->nwaiting);
     if (tr->changed)
-        n += snprintf(tr->note + n, sizeof tr->note - (size_t)n, "; %zu where the program has replaced the code", tr->changed);
+        note_add(tr, "; %zu where the program has replaced the code", tr->changed);
     if (tr->strays)
-        n += snprintf(tr->note + n, sizeof tr->note - (size_t)n, "; %zu trap(s) taken out of the program's copies of its code", tr->strays);
+        note_add(tr, "; %zu trap(s) taken out of the program's copies of its code", tr->strays);
     if (unexplored)
-        n += snprintf(tr->note + n, sizeof tr->note - (size_t)n, "; %zu bytes of code not reached by the search", unexplored);
+        note_add(tr, "; %zu bytes of code not reached by the search", unexplored);
     if (sh4_trace_shown(tr))
-        n += snprintf(tr->note + n, sizeof tr->note - (size_t)n, "; %zu function(s) found by their running", sh4_trace_shown(tr));
+        note_add(tr, "; %zu function(s) found by their running", sh4_trace_shown(tr));
     if (tr->found->more)
-        n += snprintf(tr->note + n, sizeof tr->note - (size_t)n, "; more that ran are not traced");
+        note_add(tr, "; more that ran are not traced");
     if (tr->plan.nwatched)
-        n += snprintf(tr->note + n, sizeof tr->note - (size_t)n, tr->unwatched ? "; %u point(s) NOT watched: the break channels are GDB's"
+        note_add(tr, tr->unwatched ? "; %u point(s) NOT watched: the break channels are GDB's"
                       : "; %u point(s) watched by user breaks: SR.BL may be 1 there", tr->unwatched ? tr->unwatched : tr->plan.nwatched);
     if (tr->evidence)
-        n += snprintf(tr->note + n, sizeof tr->note - (size_t)n, "; SR.BL taken as clear at the entry");
+        note_add(tr, "; SR.BL taken as clear at the entry");
     if (tr->begun)
-        n += snprintf(tr->note + n, sizeof tr->note - (size_t)n, "; %u tasks begun in filtered interrupts: seen from their first interruption on",
+        note_add(tr, "; %u tasks begun in filtered interrupts: seen from their first interruption on",
                       (unsigned)tr->begun);
     if (tr->cfg.irq_filter == IRQ_FILTER_SHINOBI)
-        snprintf(tr->note + n, sizeof tr->note - (size_t)n, tr->plan.filtered ? "; shinobi filter enabled at %s" : "; shinobi filter NOT enabled at %s: %s",
+        note_add(tr, tr->plan.filtered ? "; shinobi filter enabled at %s" : "; shinobi filter NOT enabled at %s: %s",
                  filter_name(&tr->cfg), tr->plan.filter_why[0] ? tr->plan.filter_why : "no such symbol");
 }
 
