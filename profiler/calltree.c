@@ -116,6 +116,13 @@ static bool node_room(struct calltree *t)
     return t->nnodes + 1 + missing <= t->cap_nodes || nodes_grow(t);
 }
 
+/* Its caller ran before where calls may have gone unseen: perhaps calls of this, and so of what this calls. */
+static void add_lacking(struct calltree_node *n)
+{
+    n->lacking = true;
+    node_doubt(n);
+}
+
 static uint32_t child_slow(struct calltree *t, uint32_t parent, uint32_t key, uint64_t addr, enum calltree_kind kind)
 {
     struct calltree_range r = { addr, addr, addr };
@@ -138,6 +145,8 @@ static uint32_t child_slow(struct calltree *t, uint32_t parent, uint32_t key, ui
     t->nodes[node].addr = start;
     t->nodes[node].low = r.low;
     t->nodes[node].high = r.high;
+    if (parent != CALLTREE_NONE && t->nodes[parent].lacking)
+        add_lacking(&t->nodes[node]);
     if (start != addr)
         slot_put(t, key, addr, node);
     return node;
@@ -214,6 +223,7 @@ static void end_blind(struct calltree *t, struct calltree_node *n, uint64_t c1)
     t->blind = false;
     t->stats.blind_c1 += c1;
     node_doubt(n);
+    n->lacking = true;
     if (n->parent != CALLTREE_NONE)
         node_doubt(&t->nodes[n->parent]);
 }
@@ -535,6 +545,7 @@ void calltree_clear(struct calltree *t)
         n->shortest = UINT64_MAX;
         n->doubts = 0;
         n->doubtful = n->kind == CALLTREE_LOST || n->kind == CALLTREE_OTHER;
+        n->lacking = false;
     }
     t->stats = (struct calltree_stats){ 0 };
 }

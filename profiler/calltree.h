@@ -9,7 +9,8 @@
  * - Hits of a function are the times it was entered: calls, tail calls, interrupts, tasks begun at its first
  *   instruction, and starts of profiling inside of it. A function only returned into has none.
  * - A node is marked doubtful when an event flagged so was charged to it or went into it; when it was running as
- *   events were lost, or was the first found afterwards; when it was entered or left without an event; for a
+ *   events were lost, or was the first found afterwards; when it was entered or left without an event; when it
+ *   was first called by code whose calls may have gone unseen, or below such code; for a
  *   handler whose RTE is not traced, and its victim; when a counter went back; beyond max_depth. As the mark stays
  *   for good, doubts against steps say how much of the node is meant: one step may have two doubtful ends.
  * - No event sequence is an error. What does not fit (a return nobody called, a stack pointer in another
@@ -62,7 +63,8 @@ struct calltree_node {
     uint32_t parent;    /* CALLTREE_NONE at roots; always smaller than the node's own index */
     uint16_t vector;    /* INTERRUPT, EXCEPTION: code of the first that came in here */
     uint8_t kind;       /* enum calltree_kind */
-    bool doubtful;      /* some of its counts may belong elsewhere */
+    bool doubtful : 1;  /* some of its counts may belong elsewhere */
+    bool lacking : 1;   /* calls out of it may have gone unseen, so all below it may have run more often */
     uint32_t doubts;    /* how often that happened; stays at its maximum */
     uint64_t longest, shortest; /* handlers: counter 1 from entry to RTE, nested handlers included; longest < shortest: none ended yet */
 };

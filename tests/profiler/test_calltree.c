@@ -524,6 +524,35 @@ static void calltree__without_symbols__where_an_unknown_call_is_returned_to_is_d
     calltree_free(r.t);
 }
 
+/* The first call of F is not followed: what it called then is missing below it, at every depth, however well the later ones are seen. */
+static void calltree__what_is_first_seen_below_code_that_ran_unseen__is_doubtful_at_every_depth(void **state)
+{
+    static const struct row rows[] = { START_MAIN,
+                                       { EVENT_CALL, MAIN + 8, IRQ, SP, 1, EVENT_SP_EXACT }, { EVENT_RETURN, IRQ + 8, MAIN + 12, SP, 1, EVENT_SP_EXACT },
+                                       { EVENT_CALL, MAIN + 16, F, SP, 1, EVENT_SP_EXACT | EVENT_BLIND },
+                                       { EVENT_RETURN, F + 20, MAIN + 20, SP, 9, EVENT_SP_EXACT },
+                                       { EVENT_CALL, MAIN + 24, F, SP, 1, EVENT_SP_EXACT }, { EVENT_CALL, F + 8, G, SP - 8, 1, EVENT_SP_EXACT },
+                                       { EVENT_CALL, G + 8, H, SP - 16, 1, EVENT_SP_EXACT }, { EVENT_RETURN, H + 8, G + 12, SP - 16, 1, EVENT_SP_EXACT },
+                                       { EVENT_RETURN, G + 20, F + 12, SP - 8, 1, EVENT_SP_EXACT }, { EVENT_RETURN, F + 20, MAIN + 28, SP, 1, EVENT_SP_EXACT },
+                                       { EVENT_CALL, MAIN + 32, H, SP, 1, EVENT_SP_EXACT }, { EVENT_RETURN, H + 8, MAIN + 36, SP, 1, EVENT_SP_EXACT },
+                                       STOP_AT(MAIN + 40, SP) };
+    struct run r = { 0 };
+    size_t n;
+    (void)state;
+    assert_int_equal(calltree_new(NULL, &r.t, NULL), 0);
+    feed(&r, rows, ARRAY_LEN(rows));
+    const struct calltree_node *nodes = calltree_nodes(r.t, &n);
+    assert_int_equal(n, 6);
+    for (size_t i = 1; i < n; i++) {
+        bool below = nodes[i].addr == F || nodes[i].addr == G || (nodes[i].addr == H && nodes[i].parent != 0);
+        assert_int_equal(nodes[i].doubtful, below);
+    }
+    calltree_clear(r.t);
+    for (size_t i = 0; i < n; i++)
+        assert_false(nodes[i].doubtful || nodes[i].lacking);
+    calltree_free(r.t);
+}
+
 /* A longjmp by a jump tells nothing of where it goes without bounds; the stack pointer of the next call does. */
 static void calltree__without_symbols__a_longjmp_shows_in_the_stack_pointer(void **state)
 {
@@ -553,6 +582,7 @@ static void calltree__without_symbols__a_longjmp_shows_in_the_stack_pointer(void
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(calltree__what_is_first_seen_below_code_that_ran_unseen__is_doubtful_at_every_depth),
         cmocka_unit_test(calltree__without_symbols__a_longjmp_shows_in_the_stack_pointer),
         cmocka_unit_test(calltree__handler_still_open_at_the_end__a_crash_unless_it_uses_to_return),
         cmocka_unit_test(calltree__scenarios__give_their_trees),

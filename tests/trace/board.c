@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include "probe/base/bytes.h"
+#include "probe/base/util.h"
 #include "targets/sh4/agent/agent.h"
 #include "targets/sh4/model/board.h"
 #include "targets/sh4/regs.h"
@@ -40,8 +41,10 @@ static void make_image(struct board *b)
     size_t n = 0;
     b->sec = (struct image_section){ ".text", BOARD_TEXT, prog->len, prog->code, true, false };
     for (size_t i = 0; i < prog->nlabels; i++)
-        if (!strchr(prog->labels[i].name, '_') && prog->labels[i].value >= BOARD_TEXT)
+        if (!strchr(prog->labels[i].name, '_') && prog->labels[i].value >= BOARD_TEXT) {
+            assert_true(n < ARRAY_LEN(b->fn));
             b->fn[n++] = (struct image_function){ prog->labels[i].name, prog->labels[i].value, 0 };
+        }
     for (size_t i = 0; i < n; i++)
         b->fn[i].high = i + 1 < n ? b->fn[i + 1].low : BOARD_TEXT + prog->len;
     b->im = (struct image){ .path = "test", .entry = BOARD_TEXT, .sections = &b->sec, .nsections = 1,

@@ -15,7 +15,7 @@ struct board {
     struct target *t;
     struct asm_prog *prog;
     struct image_section sec;
-    struct image_function fn[64];
+    struct image_function fn[256];
     struct image im;
     struct event *ev;
     size_t nev;

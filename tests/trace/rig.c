@@ -9,6 +9,7 @@
 #include <cmocka.h>
 
 #include "probe/base/bytes.h"
+#include "probe/base/util.h"
 #include "targets/sh4/agent/trace_blob.h"
 
 enum { SDDR = 0xFFF00008, PHYS = 0x1FFFFFFF };
@@ -81,8 +82,10 @@ void rig_open(struct rig *r, struct asm_prog *prog, const char *src, unsigned c1
     r->sec = (struct image_section){ ".text", RIG_TEXT, prog->len, prog->code, true, false };
     size_t n = 0;
     for (size_t i = 0; i < prog->nlabels; i++)
-        if (!strchr(prog->labels[i].name, '_') && prog->labels[i].value >= RIG_TEXT)
+        if (!strchr(prog->labels[i].name, '_') && prog->labels[i].value >= RIG_TEXT) {
+            assert_true(n < ARRAY_LEN(r->fn));
             r->fn[n++] = (struct image_function){ prog->labels[i].name, prog->labels[i].value, 0 };
+        }
     for (size_t i = 0; i < n; i++)
         r->fn[i].high = i + 1 < n ? r->fn[i + 1].low : RIG_TEXT + prog->len;
     r->im = (struct image){ .path = "test", .entry = RIG_TEXT, .sections = &r->sec, .nsections = 1,

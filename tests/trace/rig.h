@@ -31,7 +31,7 @@ struct rig {
     bool host_lost;        /* never answers */
     struct asm_prog *prog;
     struct image_section sec;
-    struct image_function fn[64];
+    struct image_function fn[256];
     struct image im;
     /* tracing */
     bool armed;
