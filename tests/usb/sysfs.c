@@ -185,6 +185,15 @@ ssize_t sendmsg(int fd, const struct msghdr *m, int flags)
     return n;
 }
 
+/* And if it has taken its socket away between being listed and being told, which is refused as if nobody were behind it. */
+int connect(int fd, const struct sockaddr *to, socklen_t len)
+{
+    int ret = (int)syscall(SYS_connect, fd, to, len);
+    if (ret < 0 && errno == ENOENT)
+        errno = ECONNREFUSED;
+    return ret;
+}
+
 void sysfs_tell(struct rig *rig, struct node *n, bool on)
 {
     umockdev_testbed_uevent(rig->bed, n->syspath, on ? "add" : "remove");

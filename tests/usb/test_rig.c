@@ -345,6 +345,18 @@ static void unplug__a_listener_does_not_listen__rig_goes_on(void **state)
     unlink(a.sun_path);
 }
 
+/* One that goes away while it is told: its socket is listed and leads nowhere. */
+static void unplug__a_listener_goes_away__rig_goes_on(void **state)
+{
+    char name[128];
+    (void)state;
+    snprintf(name, sizeof name, "%s/event99998", getenv("UMOCKDEV_DIR"));
+    assert_int_equal(symlink("nowhere", name), 0);
+    tell("unplug");
+    tell("plug");
+    unlink(name);
+}
+
 /* ---- faults: the command line put one at the N-th transfer of a fresh device ---- */
 
 static int echo(struct fixture *fx, const char *text, uint8_t *in, int cap, int *got)
@@ -422,6 +434,7 @@ int main(int argc, char **argv)
         cmocka_unit_test_setup_teardown(async__in_flight_together__complete_in_order_and_cancel, open_it, close_it),
         cmocka_unit_test_setup_teardown(unplug__read_pending__gone_at_once_and_back_when_plugged, open_it, close_it),
         cmocka_unit_test_setup_teardown(unplug__a_listener_does_not_listen__rig_goes_on, open_it, close_it),
+        cmocka_unit_test_setup_teardown(unplug__a_listener_goes_away__rig_goes_on, open_it, close_it),
         cmocka_unit_test_setup_teardown(fault__armed__strikes_that_transfer_and_no_other, open_it, close_it),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
