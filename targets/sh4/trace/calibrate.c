@@ -17,6 +17,7 @@ enum {
     ELAPSED = 0x23,
     STUBS = 8,         /* the loop's own stubs, then its return addresses, then its table */
     T_TABLE = STUBS + RETURNS, BLOCK = T_TABLE + TABLES,
+    CALLEES = 64, AHEAD = 112 /* its literal */, SCRATCH = 120, /* in that table, where no site has an entry: see measure_memory() */
     /* From the loop's start to its first call: instructions, and cycles with everything in cache. */
     LEAD_INSNS = 6, LEAD_CYCLES = 14
 };
@@ -46,6 +47,18 @@ static int use_tables(struct sh4_trace *tr, bool loop, struct err *err)
     return sh4_trace_put(tr, from, words, ARRAY_LEN(words), err);
 }
 
+/* What the loop can call instead of its own function. Each does one thing more than the first; the last two go on with it, as a plain stub and as one that
+ * has to borrow a register. R6: a word to read and write; R7: the first. */
+enum callee { DIRECT, PAIR, READ, WRITE, JUMP, FAR_JUMP, NCALLEES };
+static const uint16_t callees[NCALLEES][4] = {
+    [DIRECT] = { 0x000B, 0x0009 },                   /* rts; nop */
+    [PAIR] = { 0x0009, 0x0009, 0x000B, 0x0009 },     /* nop; nop; rts; nop */
+    [READ] = { 0x000B, 0x6062 },                     /* rts; mov.l @r6,r0 */
+    [WRITE] = { 0x000B, 0x2602 },                    /* rts; mov.l r0,@r6 */
+    [JUMP] = { 0x472B, 0x0009 },                     /* jmp @r7; nop */
+    [FAR_JUMP] = { 0x2606, 0xD001, 0x402B, 0x6066 }, /* mov.l r0,@-r6; mov.l AHEAD,r0; jmp @r0; mov.l @r6+,r0 */
+};
+
 static int write_tables(struct sh4_trace *tr, struct err *err)
 {
     const struct sh4_trace_blob *b = &sh4_trace_blob;
@@ -58,6 +71,9 @@ static int write_tables(struct sh4_trace *tr, struct err *err)
     put16(bytes + 6, 0x0009, big);
     put16(table + 2, 0x10000 - T_TABLE + SH4_TRACE_CALL, big);
     put16(table + (b->calib_f - b->calib_call) + 2, 0x10000 - T_TABLE + 4 + SH4_TRACE_RETURN, big);
+    for (size_t i = 0; i < ARRAY_LEN(callees) * ARRAY_LEN(callees[0]); i++)
+        put16(table + CALLEES + 2 * i, callees[i / ARRAY_LEN(callees[0])][i % ARRAY_LEN(callees[0])], big);
+    put32(table + AHEAD, at + T_TABLE + CALLEES, big);
     for (size_t i = 0; i < ARRAY_LEN(words); i++)
         words[i] = get32(bytes + 4 * i, big);
     int ret = sh4_agent_write(tr->t, at, 4, words, STUBS / 4, err);
@@ -293,6 +309,42 @@ static int measure_clock(struct sh4_trace *tr, struct err *err)
     return ret;
 }
 
+/* One callee in place of the loop's own: how far the counters went in half and full length. */
+static int run_callee(struct sh4_trace *tr, enum callee i, uint32_t raw[2][2], struct err *err)
+{
+    struct back b;
+    uint32_t table = tables_at(tr) + T_TABLE;
+    int ret = 0;
+    tr->t->save[SH4_SAVE_BANK0 + 5] = table + CALLEES + i * (uint32_t)sizeof callees[0];
+    tr->t->save[SH4_SAVE_BANK0 + 6] = table + SCRATCH;
+    tr->t->save[SH4_SAVE_BANK0 + 7] = table + CALLEES;
+    for (int half = 0; ret == 0 && half < 2; half++) {
+        const struct run r = { .rounds = half ? ROUNDS : ROUNDS / 2 };
+        ret = run_loop(tr, &r, &b, raw[half], err);
+    }
+    return ret;
+}
+
+/* What a fetched pair, a read and a write take past the caches, from which the time of displaced code is reckoned. */
+static int measure_memory(struct sh4_trace *tr, struct err *err)
+{
+    static const uint16_t jsr_r5 = 0x450B;
+    uint32_t raw[NCALLEES][2][2];
+    int32_t takes[NCALLEES];
+    int ret = patch_loop(tr, false, err);
+    if (ret == 0)
+        ret = sh4_agent_write_code(tr->t, tr->plan.base + sh4_trace_blob.calib_call, &jsr_r5, 1, err);
+    for (unsigned i = DIRECT; ret == 0 && i < NCALLEES; i++) {
+        ret = run_callee(tr, (enum callee)i, raw[i], err);
+        takes[i] = ret < 0 ? 0 : 16 * extra(raw[i], raw[DIRECT], tr->elapsed) / (ROUNDS / 2);
+    }
+    if (ret < 0)
+        return ret;
+    tr->memory16 = (struct sh4_trace_memory){ .pair = takes[PAIR], .read = takes[READ], .write = takes[WRITE] };
+    tr->memory16.far_jump = takes[FAR_JUMP] - takes[JUMP] - takes[PAIR] - 2 * takes[READ] - takes[WRITE];
+    return 0;
+}
+
 /* No counter of the profile's tells time: the first one does for a moment. */
 static int measure_time(struct sh4_trace *tr, bool cached, struct err *err)
 {
@@ -328,6 +380,8 @@ static int calibrate(struct sh4_trace *tr, bool cached, struct err *err)
         ret = sh4_trace_measure_ways(tr, cached, err);
     if (ret == 0 && tr->plan.rom.bytes)
         ret = measure_step(tr, cached, d[PLAIN], tr->step_cost[cached], err);
+    if (ret == 0 && !cached && tr->elapsed >= 0)
+        ret = measure_memory(tr, err);
     if (tr->elapsed >= 0)
         tr->full16[cached] = 16 * extra(d[WHOLE], d[PLAIN], tr->elapsed) / ROUNDS;
     return ret == 0 && tr->elapsed < 0 && tr->cfg.counter[0] ? measure_time(tr, cached, err) : ret;

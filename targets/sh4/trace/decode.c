@@ -23,9 +23,20 @@ static bool is_call(const struct sh4_trace_id *id)
     return id->kind == SH4_SITE_JSR || id->kind == SH4_SITE_BSR || id->kind == SH4_SITE_BSRF;
 }
 
-static int32_t by_code(uint16_t code, int32_t insns, int32_t cycles)
+static int32_t past_caches16(const struct sh4_trace_memory *m, const struct sh4_stub_memory *more)
 {
-    return code == CODE_INSNS ? insns : code == CODE_ELAPSED ? cycles : 0;
+    return more->pairs * m->pair + more->reads * m->read + more->writes * m->write + (more->writes ? m->far_jump : 0);
+}
+
+/* What the stub that ran last adds to a counter against that of a plain call or return, in 1/16. */
+static int32_t stub16(const struct sh4_trace_decoder *d, int n)
+{
+    const struct sh4_trace_id *id = &d->plan->id[d->last];
+    if (!d->last || (d->code[n] != CODE_INSNS && d->code[n] != CODE_ELAPSED))
+        return 0;
+    if (d->code[n] == CODE_INSNS)
+        return 16 * id->extra_insns;
+    return d->uncached ? past_caches16(&d->memory16, &id->more) : 16 * id->extra_cycles;
 }
 
 static bool passes(uint32_t kind)
@@ -84,21 +95,19 @@ static int32_t into_kernel(const struct sh4_trace_decoder *d, int n)
  * the ways in and out. */
 static int32_t residue16(const struct sh4_trace_decoder *d, const struct record *r, int n)
 {
-    const struct sh4_trace_id *id = &d->plan->id[d->last];
-    uint16_t code = d->code[n];
-    int32_t extra = d->last ? by_code(code, id->extra_insns, id->extra_cycles) : 0;
+    int32_t extra = 0, stub = stub16(d, n);
     if (d->of_host == SH4_TRACE_OF_HOST_AGAIN)
         return 0;
     if (!d->started)
-        return r->kind == SH4_TRACE_K_ROM ? 0 : 16 * (d->first[n] + extra + into_kernel(d, n));
-    if (code == CODE_CALLS) /* a displaced call is a jump: none is counted */
-        return d->last && is_call(id) ? -16 : 0;
+        return r->kind == SH4_TRACE_K_ROM ? 0 : stub + 16 * (d->first[n] + into_kernel(d, n));
+    if (d->code[n] == CODE_CALLS) /* a displaced call is a jump: none is counted */
+        return d->last && is_call(&d->plan->id[d->last]) ? -16 : 0;
     if (r->kind == SH4_TRACE_K_ROM) /* the agent took the stops off, as if it had always left with time pending */
-        return 16 * (extra + out_of(d, n) - d->ways.pending[n]);
+        return stub + 16 * (out_of(d, n) - d->ways.pending[n]);
     if (passes(r->kind) || r->kind == SH4_TRACE_K_SWITCH || by_interrupt(d, r) || caught(r)) /* K_SWITCH: its deltas end where the interrupt struck */
         extra += d->ways.no_trap[n];
     extra += into_kernel(d, n);
-    return d->residue16[n] + 16 * (extra + out_of(d, n));
+    return d->residue16[n] + stub + 16 * (extra + out_of(d, n));
 }
 
 /* Time the agent took back may exceed what has passed. */
@@ -395,15 +404,22 @@ static bool depends_on_caches(const struct sh4_trace_decoder *d)
     return false;
 }
 
-/* Time, not instructions: a break is none. Without caches each fetch is of two instructions and takes as long as ten, and how many it takes to
- * run them elsewhere depends on which pairs they make here and there. With caches the way of interrupts through the agent is long out of them when the next one
- * comes, and takes lines of the program's with it. */
+/* Past the caches a stub's time is reckoned from what the memory of the agent takes: of code elsewhere nobody has measured it. */
+static bool is_not_reckoned(const struct sh4_trace_decoder *d)
+{
+    enum { AREA = 0x1C000000 };
+    const struct sh4_trace_id *id = &d->plan->id[d->last];
+    return d->memory16.pair == 0 || (d->last && (id->more.unsure || (id->addr ^ d->plan->base) & AREA));
+}
+
+/* Time, not instructions: a break is none. With caches the way of interrupts through the agent is long out of them when the next one comes, and takes
+ * lines of the program's with it. */
 static bool time_is_doubtful(const struct sh4_trace_decoder *d, const struct record *r)
 {
     bool seldom = r->kind == SH4_TRACE_K_INTERRUPT || r->kind == SH4_TRACE_K_RTE;
     if (d->guessed && depends_on_caches(d))
         return true;
-    return (seldom || d->uncached) && (d->code[0] == CODE_ELAPSED || d->code[1] == CODE_ELAPSED);
+    return (seldom || (d->uncached && is_not_reckoned(d))) && (d->code[0] == CODE_ELAPSED || d->code[1] == CODE_ELAPSED);
 }
 
 static uint32_t context_of(struct sh4_trace_decoder *d, uint32_t sp)

@@ -34,14 +34,21 @@ struct sh4_trace_ways {
     int32_t halt[SH4_TRACE_HALTS][2]; /* through the agent into the kernel, which stops the counters */
 };
 
+/* 1/16 cycles without caches; all zero: not measured. */
+struct sh4_trace_memory {
+    int32_t pair, read, write; /* a pair of instructions fetched, a word read, a word written */
+    int32_t far_jump;          /* of a pair, two reads and a write in a row, which are a stub's way back; more than of each alone */
+};
+
 /* Caller's struct: set the first part, zero the rest. */
 struct sh4_trace_decoder {
     const struct sh4_trace_plan *plan; /* borrowed */
     uint16_t code[2];      /* counter events; 0 = counter absent */
     int32_t residue16[2];  /* per event in 1/16 counts, measured with a plain call and return */
     struct sh4_trace_ways ways;
-    bool uncached;         /* the program runs without caches: what displaced code takes is not known to the cycle then */
+    bool uncached;         /* the program runs without caches: what displaced code takes is reckoned from memory16 */
     bool guessed;          /* it has switched them since the ring was last read, nobody knows between which events, or was not measured with them as they are */
+    struct sh4_trace_memory memory16;
     int32_t first[2];      /* of the first record after arming: no stub ran before it */
     bool started;          /* the first record was seen */
     uint8_t halt;          /* enum sh4_trace_halt: how the program came into the kernel, of records the host makes */

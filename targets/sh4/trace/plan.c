@@ -391,7 +391,7 @@ static uint32_t stub_address(const struct work *w, const struct sh4_trace_plan *
 void sh4_place_id(const struct sh4_place *x, struct sh4_trace_id *id, uint32_t stub)
 {
     *id = (struct sh4_trace_id){ .addr = x->addr, .stub = stub, .stub_pr = x->stub.set_pr, .kind = SH4_SITE_NKINDS,
-                                 .extra_insns = x->stub.extra_insns, .extra_cycles = x->stub.extra_cycles };
+                                 .extra_insns = x->stub.extra_insns, .extra_cycles = x->stub.extra_cycles, .more = x->stub.more };
     int32_t by;
     if (x->site && !sh4_site_is_sr(x->site->kind)) {
         id->kind = x->site->kind;

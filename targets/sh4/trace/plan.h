@@ -10,6 +10,7 @@
 #include "probe/base/err.h"
 #include "targets/sh4/trace/rom.h"
 #include "targets/sh4/trace/sites.h"
+#include "targets/sh4/trace/stubs.h"
 
 enum { SH4_TRACE_WATCHED = 2 /* points: the user break controller has two channels */ };
 
@@ -48,6 +49,7 @@ struct sh4_trace_id {
     bool blind_behind; /* the same of the function it is in: of a call, where its return goes on */
     bool slot_known;
     int8_t extra_insns, extra_cycles; /* see struct sh4_stub */
+    struct sh4_stub_memory more;
 };
 
 struct sh4_trace_patch {

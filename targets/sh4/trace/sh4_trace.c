@@ -168,6 +168,7 @@ static int choose_residue(struct sh4_trace *tr, struct err *err)
     memcpy(tr->dec.residue16, tr->residue16[cached], sizeof tr->dec.residue16);
     tr->dec.ways = tr->ways[cached];
     tr->dec.uncached = !cached;
+    tr->dec.memory16 = tr->memory16;
     tr->dec.guessed = cached != tr->cached || !tr->calibrated[cached];
     tr->cached = cached;
     memcpy(tr->dec.first, tr->first[cached], sizeof tr->dec.first);

@@ -89,6 +89,7 @@ struct sh4_trace {
     bool icache_enabled;         /* at the last drain that brought something */
     int32_t residue16[2][2], first[2][2]; /* by caches off and on, then counter */
     struct sh4_trace_ways ways[2];        /* by caches off and on */
+    struct sh4_trace_memory memory16;     /* not measured with caches on when armed */
     uint32_t iprc;               /* as it was before arming */
     bool iprc_known;
     int elapsed;                 /* the counter that counts elapsed time, -1 none */

@@ -26,6 +26,8 @@ struct build {
     size_t nliterals;
     struct { size_t at, literal; } fix[4];
     size_t nfixes;
+    size_t path;        /* instructions that run at a time, if not all: of a condition one way */
+    int8_t reads, writes; /* words, more than the original */
 };
 
 static void put(struct build *b, uint16_t op)
@@ -33,8 +35,22 @@ static void put(struct build *b, uint16_t op)
     b->code[b->n++] = op;
 }
 
+/* A register is borrowed: the word below the stack pointer keeps it. */
+static void push(struct build *b, unsigned reg)
+{
+    put(b, (uint16_t)(OP_PUSH | reg << 4));
+    b->writes++;
+}
+
+static void pop(struct build *b, unsigned reg)
+{
+    put(b, (uint16_t)(OP_POP | reg << 8));
+    b->reads++;
+}
+
 static void load(struct build *b, unsigned reg, uint32_t value)
 {
+    b->reads++;
     b->fix[b->nfixes].at = b->n;
     b->fix[b->nfixes++].literal = b->nliterals;
     b->literal[b->nliterals++] = value;
@@ -44,21 +60,21 @@ static void load(struct build *b, unsigned reg, uint32_t value)
 /* Goes to `target` without touching a register. */
 static void far_jump(struct build *b, uint32_t target)
 {
-    put(b, OP_PUSH);
+    push(b, 0);
     load(b, 0, target);
     put(b, OP_JMP);
-    put(b, OP_POP);
+    pop(b, 0);
 }
 
 /* Goes to offset + Rn. The jump register is any other than Rn. */
 static void far_jump_rel(struct build *b, unsigned rn, uint32_t offset)
 {
     unsigned t = rn == 0 ? 1 : 0;
-    put(b, (uint16_t)(OP_PUSH | t << 4));
+    push(b, t);
     load(b, t, offset);
     put(b, (uint16_t)(OP_ADD | t << 8 | rn << 4));
     put(b, (uint16_t)(OP_JMP | t << 8));
-    put(b, (uint16_t)(OP_POP | t << 8));
+    pop(b, t);
 }
 
 static void finish(struct build *b, bool big, struct sh4_stub *out)
@@ -74,6 +90,17 @@ static void finish(struct build *b, bool big, struct sh4_stub *out)
     for (size_t i = 0; i < b->nliterals; i++)
         put32(out->bytes + b->n * 2 + i * 4, b->literal[i], big);
     out->len = b->n * 2 + b->nliterals * 4;
+}
+
+/* The original's slot is in the next pair, or what follows it in its own: both are fetched once more or once less. */
+static void tell_memory(const struct build *b, uint32_t addr, bool branch, struct sh4_stub *out)
+{
+    int pairs = (int)((b->path ? b->path : b->n) + 1) / 2 - 1;
+    if (branch)
+        pairs -= addr & 2 ? 1 : 0;
+    else
+        pairs += addr & 2 ? 0 : 1;
+    out->more = (struct sh4_stub_memory){ (int8_t)pairs, b->reads, b->writes, b->path && addr & 2 };
 }
 
 /* What stands in a slot, or alone: while our vectors are installed the program's VBR is in DBR. */
@@ -125,6 +152,7 @@ int sh4_stub_site(const struct sh4_site *s, bool big, struct sh4_stub *out, stru
     }
     if (ret < 0)
         return ret;
+    tell_memory(&b, s->addr, true, &stub);
     finish(&b, big, &stub);
     *out = stub;
     return 0;
@@ -156,10 +184,10 @@ static void push_value(struct build *b, unsigned n)
     unsigned t = n == 0 ? 1 : 0;
     if (n == 15)
         put(b, (uint16_t)(OP_ADD_R15 | (-4 & 0xFF)));
-    put(b, (uint16_t)(OP_PUSH | t << 4));
+    push(b, t);
     load(b, t, 0);
     put(b, (uint16_t)(n == 15 ? OP_STORE_4 | t << 4 : OP_STORE_DEC | n << 8 | t << 4));
-    put(b, (uint16_t)(OP_POP | t << 8));
+    pop(b, t);
 }
 
 void sh4_stub_sr(const struct sh4_site *s, bool big, struct sh4_stub *plain, struct sh4_stub *agent)
@@ -179,10 +207,12 @@ void sh4_stub_sr(const struct sh4_site *s, bool big, struct sh4_stub *plain, str
     far_jump(&original, s->addr + 2);
     plain->extra_insns = agent->extra_insns = (int8_t)(original.n - 1);
     plain->extra_cycles = agent->extra_cycles = (int8_t)original.n;
+    tell_memory(&original, s->addr, false, plain);
     finish(&original, big, plain);
     if (!rest.n) /* of a load nothing is left */
         agent->extra_insns = agent->extra_cycles = 3;
     far_jump(&rest, s->addr + 2);
+    tell_memory(&rest, s->addr, false, agent);
     finish(&rest, big, agent);
     if (reads)
         agent->value = (uint8_t)(rest.n * 2);
@@ -217,6 +247,7 @@ static int pc_relative(const struct sh4_sites *s, uint16_t op, uint32_t pc, uint
     } else {
         if (!sh4_sites_opcode(s, at, &lo) || (!word && !sh4_sites_opcode(s, at + 2, &hi)))
             return -ERR_UNSUPPORTED;
+        b->reads--; /* the original's */
         load(b, 15, word ? (uint32_t)(int32_t)(int16_t)lo : big ? (uint32_t)lo << 16 | hi : (uint32_t)hi << 16 | lo);
     }
     far_jump(b, pc + 2);
@@ -232,7 +263,10 @@ static void conditional(struct build *b, const struct sh4_flow *f, uint16_t op, 
     if (f->slot)
         put_insn(b, slot);
     far_jump(b, pc + (f->slot ? 4 : 2));
+    b->path = b->n;
     far_jump(b, f->target);
+    b->reads /= 2;
+    b->writes /= 2;
 }
 
 static int refuse(const struct sh4_sites *s, uint32_t addr, struct err *err)
@@ -321,6 +355,7 @@ int sh4_stub_point(const struct sh4_sites *s, uint32_t addr, bool big, struct sh
         return ret;
     stub.extra_insns += f.kind == SH4_FLOW_BRA ? 3 : 4;
     stub.extra_cycles = 5;
+    tell_memory(&b, addr, f.slot, &stub);
     finish(&b, big, &stub);
     *out = stub;
     return 0;

@@ -15,6 +15,14 @@
 
 enum { SH4_STUB_MAX = 48 };
 
+/* What displaced code does on the bus more than the original, if no cache serves it; against the stub of a JSR or RTS at a multiple of four, with which
+ * calibration measures. An instruction is fetched with the other one of its aligned pair. */
+struct sh4_stub_memory {
+    int8_t pairs;         /* fetched */
+    int8_t reads, writes; /* of words */
+    bool unsure;          /* a pair more or less: it depends on which way a condition goes */
+};
+
 struct sh4_stub {
     uint8_t bytes[SH4_STUB_MAX]; /* code and literals, target byte order */
     size_t len;                  /* multiple of 4 */
@@ -22,6 +30,7 @@ struct sh4_stub {
     uint8_t value;               /* offset of the literal that the agent fills in; sh4_stub_sr() */
     int8_t extra_insns;          /* instructions it runs more than the original (and its slot) */
     int8_t extra_cycles;         /* cycles it is estimated to take longer, all in cache */
+    struct sh4_stub_memory more; /* what it takes longer without caches */
 };
 
 /* sh4_stub_site - stub of a call, return or jump site
