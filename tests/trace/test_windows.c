@@ -113,11 +113,24 @@ static void program_of(char *out, size_t cap, const char *window, unsigned n)
              ROUNDS, window, (n - 1) / 2);
 }
 
+/* From a start point at m_a to a stop point at m_b. */
+static struct counts told_of_window(bool cached, const char *text)
+{
+    static struct board b;
+    static struct asm_prog prog;
+    open_board(&b, &prog, cached, text);
+    struct trace_config cfg = { .counter = { 0x23, 0x13 }, .has_start = true, .start = asm_label(&prog, "m_a"),
+                                .stops = { asm_label(&prog, "m_b") }, .nstops = 1 };
+    board_arm(&b, &cfg);
+    board_run(&b, "m_end", 1000000000);
+    struct counts told = between(&b, EVENT_START, EVENT_STOP);
+    board_close(&b);
+    return told;
+}
+
 static void window__between_start_and_stop_points__is_what_the_program_reads(void **state)
 {
     static const unsigned sizes[] = { 10, 20, 40, 100, 1000, 10000 };
-    static struct board b;
-    static struct asm_prog prog;
     char text[4096], body[2048], name[40];
     (void)state;
     for (int cached = 1; cached >= 0; cached--) {
@@ -127,13 +140,7 @@ static void window__between_start_and_stop_points__is_what_the_program_reads(voi
             snprintf(name, sizeof name, "%u instructions", sizes[i]);
             program_of(text, sizeof text, window_of(body, sizeof body, sizes[i]), sizes[i]);
             struct counts is = read_by_program(cached, text);
-            open_board(&b, &prog, cached, text);
-            struct trace_config cfg = { .counter = { 0x23, 0x13 }, .has_start = true, .start = asm_label(&prog, "m_a"),
-                                        .stops = { asm_label(&prog, "m_b") }, .nstops = 1 };
-            board_arm(&b, &cfg);
-            board_run(&b, "m_end", 1000000000);
-            struct counts told = between(&b, EVENT_START, EVENT_STOP);
-            board_close(&b);
+            struct counts told = told_of_window(cached, text);
             judge(name, cached, &is, &empty, &told);
         }
     }
@@ -157,8 +164,6 @@ static void window__from_a_start_point_on_any_instruction__is_what_the_program_r
 {
     static const char *const first[] = { "add #1,r2\n", "mov.l l_n,r2\n", "mov.w l_w,r2\n", "mova l_pmc,r0\n", "mov.l @r15,r2\n",
                                          "bt m_x\n m_x:\n", "bf m_x\n m_x:\n", "bra m_x\n nop\n m_x:\n", "bra m_x\n add #1,r3\n m_x:\n" };
-    static struct board b;
-    static struct asm_prog prog;
     char text[4096], window[2048], body[1024], name[80];
     (void)state;
     window_of(body, sizeof body, 20);
@@ -171,13 +176,7 @@ static void window__from_a_start_point_on_any_instruction__is_what_the_program_r
             point_program(text, sizeof text, odd, "");
             struct counts empty = read_by_program(cached, text);
             point_program(text, sizeof text, odd, window);
-            open_board(&b, &prog, cached, text);
-            struct trace_config cfg = { .counter = { 0x23, 0x13 }, .has_start = true, .start = asm_label(&prog, "m_a"),
-                                        .stops = { asm_label(&prog, "m_b") }, .nstops = 1 };
-            board_arm(&b, &cfg);
-            board_run(&b, "m_end", 1000000000);
-            struct counts told = between(&b, EVENT_START, EVENT_STOP);
-            board_close(&b);
+            struct counts told = told_of_window(cached, text);
             snprintf(name, sizeof name, "%sstart at %.*s", odd ? "odd " : "", (int)strcspn(first[i], "\n"), first[i]);
             assert_int_equal(told.doubtful, !cached && odd && first[i][0] == 'b' && first[i][1] != 'r'); /* a condition */
             judge(name, cached, &is, &empty, &told);
