@@ -30,7 +30,7 @@ IRQDEMO = os.path.join(EXAMPLES, "irqdemo")
 CXX = os.path.join(EXAMPLES, "cxx")
 MISSION = ["--start", "main+8", "--stop", "0x0C010030"]
 PASS_HITS = {"Initialise": 1, "BuildList": 1, "GetNewNode": 1000, "MallocNode": 1000, "GetLastNode": 999, "InsertNode": 1000}
-TIMEOUT = 240
+TIMEOUT = 600
 
 
 def start(args, cwd=None, probe="sim:sh7750", stdout=subprocess.PIPE, **more):
@@ -1227,7 +1227,7 @@ class Motor(Folder):
 
     def write_burst(self, port):
         """What (gdb) set var *(short*)&burst = 500 and a detach would send."""
-        with socket.create_connection(("127.0.0.1", port), timeout=60) as s:
+        with socket.create_connection(("127.0.0.1", port), timeout=TIMEOUT) as s:
             stream = s.makefile("rb")
             for text in ("?", "M1000,2:01f4", "D"):
                 s.sendall(self.packet(text))

@@ -13,7 +13,7 @@ import subprocess
 import sys
 import tempfile
 
-TIMEOUT = 120
+TIMEOUT = 600
 STT_FUNC = 2
 
 

@@ -17,7 +17,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 TOP = os.path.join(HERE, "../..")
 CALLS = os.path.join(HERE, "../gdbstub/gdb/calls.elf")
 PROFEXAM = os.path.join(TOP, "docs/examples/profexam/profexam.elf")
-DEADLINE = 60
+DEADLINE = 600
 
 GDB = [
     # registers in QEMU are whatever reset left; load sets the PC
@@ -65,7 +65,7 @@ def gdb_cases(probeprof, folder):
             if os.path.exists(port) or bridge.poll() is not None:
                 break
             time.sleep(0.05)
-        args = ["gdb-multiarch", "-nx", "-batch", CALLS, "-ex", "set pagination off", "-ex", "set remotetimeout 20", "-ex", f"target remote {port}"]
+        args = ["gdb-multiarch", "-nx", "-batch", CALLS, "-ex", "set pagination off", "-ex", "set remotetimeout 300", "-ex", f"target remote {port}"]
         for c in commands:
             args += ["-ex", c]
         try:
@@ -74,7 +74,7 @@ def gdb_cases(probeprof, folder):
             out = (e.stdout or b"").decode() + "\nTIMEOUT"
         bridge.send_signal(signal.SIGINT)
         try:
-            said = bridge.communicate(timeout=20)[0]
+            said = bridge.communicate(timeout=DEADLINE)[0]
         except subprocess.TimeoutExpired:
             bridge.kill()
             said = bridge.communicate()[0] + "\nDOES NOT END"

@@ -35,11 +35,11 @@ def main():
     if not address:
         sys.exit("".join(said) + "no address for GDB")
     threading.Thread(target=lambda: said.extend(bridge.stderr), daemon=True).start()
-    arguments = ["gdb-multiarch", "-q", "-nx", "-batch", "-ex", "set remotetimeout 60", "-ex", "target remote " + address]
+    arguments = ["gdb-multiarch", "-q", "-nx", "-batch", "-ex", "set remotetimeout 300", "-ex", "target remote " + address]
     for c in COMMANDS:
         arguments += ["-ex", c]
     try:
-        r = subprocess.run(arguments + ["profexam.elf"], cwd=FOLDER, capture_output=True, text=True, timeout=150, stdin=subprocess.DEVNULL)
+        r = subprocess.run(arguments + ["profexam.elf"], cwd=FOLDER, capture_output=True, text=True, timeout=600, stdin=subprocess.DEVNULL)
     finally:
         bridge.terminate()
     text = r.stdout + r.stderr

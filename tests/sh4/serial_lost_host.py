@@ -16,10 +16,10 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, "..", "usb"))
 from rig_program import heard, lines_of, wait_for  # noqa: E402
 
-BACK_S = 60
+BACK_S = 600
 LET_GO = "let the program run on" # met only by the last requests: then the profile ends with this error
 FOLDER = os.path.join(HERE, "../../docs/examples/profexam")
-SILENT_S = (20, 100, 150)  # 512 looks of some 16 ms each on a board that has its time; on a loaded machine it may not
+SILENT_S = (20, 100, 400)  # 512 looks of some 16 ms each on a board that has its time; on a loaded machine it may not
 
 
 def is_told(lines, text, seconds):
@@ -41,7 +41,7 @@ def attempt(program, probe, silent):
     is_told(lines, "is back", 8)
     p.send_signal(signal.SIGINT)
     out = p.stdout.read()
-    p.wait(timeout=120)
+    p.wait(timeout=BACK_S)
     told = is_told(lines, LET_GO, 10)
     if p.returncode != (1 if told else 0):
         sys.exit(f"exit code {p.returncode}")

@@ -18,7 +18,7 @@ HITS = {"Initialise": 1, "BuildList": 1, "GetNewNode": 1000, "MallocNode": 1000,
 def main():
     command = [os.path.abspath(sys.argv[1]), "--probe", sys.argv[2], "--target", "sh7750", "--start", "main+8", "--stop", "0x0C010030", "--passes", str(PASSES),
                "--gdb", "off", "--json"]
-    r = subprocess.run(command, cwd=FOLDER, capture_output=True, text=True, timeout=280, stdin=subprocess.DEVNULL)
+    r = subprocess.run(command, cwd=FOLDER, capture_output=True, text=True, timeout=600, stdin=subprocess.DEVNULL)
     sys.stderr.write(r.stderr)
     if r.returncode != 0:
         told = "probeprof: " in r.stderr and "hint:" in r.stderr

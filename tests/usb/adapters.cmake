@@ -58,7 +58,7 @@ pp_usb_says(adapters_slow_register 0 "its own registers lose bits at" RIG --boar
 pp_usb_says(adapters_other_channel 0 "is the board at its other channel? --probe ftdi:FTMODEL1:A" RIG --board sim:sh7750 ft2232h COMMAND
             sh -c "$<TARGET_FILE:probeprof> doctor --target sh7750 --probe ftdi:FTMODEL1:B | tr -s '\\n ' ' '")
 pp_usb_says(adapters_bare_number 2 "did you mean jlink:123456789?" RIG --board sim:sh7750 jlink COMMAND $<TARGET_FILE:probeprof> --probe 123456789)
-pp_usb_test(examples TIMEOUT 600 RIG --board sim:sh7750 jlink --board sim:s12zvml128 usbdm COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/examples.py
+pp_usb_test(examples RIG --board sim:sh7750 jlink --board sim:s12zvml128 usbdm COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/examples.py
             $<TARGET_FILE:probeprof> ${CMAKE_SOURCE_DIR} $<TARGET_FILE:capture_edges>)
 pp_adapters_test(nameless nameless RIG --board sim:sh7750 jlink,no-serial,path=1-2 jlink,no-serial,path=1-10)
 pp_adapters_test(swd_only fault RIG --board sim:sh7750 cmsis-dap,swd-only SAYS adapter "SWD only")

@@ -19,7 +19,7 @@ TARGET = ["--target", sys.argv[3]] + (["--private"] if SH4 else [])
 
 
 def run(*args, wrap=()):
-    return subprocess.run([*wrap, PROGRAM, *args], env=ENV, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=120, check=False)
+    return subprocess.run([*wrap, PROGRAM, *args], env=ENV, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=600, check=False)
 
 
 def check(condition, *what):
@@ -80,7 +80,7 @@ def bridge(*args):
 
 def end(p):
     p.send_signal(signal.SIGINT)
-    check(p.wait(30) == 0, "the bridge ended with", p.returncode)
+    check(p.wait(600) == 0, "the bridge ended with", p.returncode)
 
 
 class Cases:
@@ -108,7 +108,7 @@ class Cases:
         r = run(*TARGET, "--no-profile")
         check(r.returncode == 2 and "no debug adapter named" in r.stderr and "sim:sh7750" in r.stderr, r.returncode, r.stderr)
         tell("plug")
-        for _ in range(100):
+        for _ in range(6000):
             if adapters():
                 break
             time.sleep(0.05)

@@ -81,7 +81,7 @@ def try_out(line, folder):
     with tempfile.TemporaryFile("w+") as said:
         p = subprocess.Popen("exec " + line if not re.match(r"\w+=", line) else "export " + line.replace(" probeprof", "; exec probeprof", 1), shell=True, cwd=folder,
                              env=ENV, stdin=subprocess.DEVNULL, stdout=said, stderr=subprocess.STDOUT)
-        begun, end = None, time.monotonic() + 200
+        begun, end = None, time.monotonic() + 600
         while p.poll() is None and time.monotonic() < end:
             time.sleep(0.05)
             said.seek(0)

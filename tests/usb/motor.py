@@ -20,7 +20,7 @@ FOLDER = os.path.join(HERE, "..", "..", "docs", "examples", "motor")
 CALLS = {"read_currents": 1, "transform": 1, "regulate": 1, "commutate": 1, "average": 3, "reading": 3, "pi_step": 4, "clamp": 4, "magnitude": 4,
          "duty": 1}
 BRANCHES = {"average": 16, "transform": 48, "pi_step": 40} # of its own, in a call
-DEADLINE_S = 150 # of a machine that does many things at once
+DEADLINE_S = 600 # of a machine that does many things at once
 
 
 def command(program, probe, *more):
@@ -93,7 +93,7 @@ def symbols(path):
 class Gdb:
     """As much of GDB's protocol as a look at a program needs."""
     def __init__(self, port):
-        self.s = socket.create_connection(("127.0.0.1", port), timeout=60)
+        self.s = socket.create_connection(("127.0.0.1", port), timeout=DEADLINE_S)
         self.data = b""
 
     def answer(self):

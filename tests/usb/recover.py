@@ -22,7 +22,7 @@ RUNS = { # folder, options, a function that is called all the time, its caller
     "sh7750": ("profexam", ["--private", "--start", "main+8"], "InsertNode", "BuildList"),
     "s12zvml128": ("motor", [], "pi_step", None),
 }
-DEADLINE_S = 90 # of a machine that does many things at once
+DEADLINE_S = 600 # of a machine that does many things at once
 
 
 class Gdb:
@@ -34,7 +34,7 @@ class Gdb:
         self.chunks, self.text = queue.Queue(), ""
         threading.Thread(target=self.read, daemon=True).start()
         self.until_prompt()
-        for c in ("set confirm off", "set pagination off", "set remotetimeout 30", "target remote " + address):
+        for c in ("set confirm off", "set pagination off", "set remotetimeout 300", "target remote " + address):
             self.ask(c)
 
     def read(self):

@@ -13,7 +13,7 @@ import tempfile
 def virtual_ns(exchanges):
     with tempfile.TemporaryDirectory() as tmp:
         stats = os.path.join(tmp, "stats")
-        subprocess.run([sys.argv[1], "--time", "virtual", "--stats", stats, "loop", "--", sys.argv[2], str(exchanges)], check=True, timeout=100)
+        subprocess.run([sys.argv[1], "--time", "virtual", "--stats", stats, "loop", "--", sys.argv[2], str(exchanges)], check=True, timeout=600)
         total = json.load(open(stats))
     if total["devices"][0]["transfers"] != 2 * exchanges:
         sys.exit(f"{total['devices'][0]['transfers']} transfers, {2 * exchanges} were made")

@@ -4,7 +4,7 @@ import subprocess
 import sys
 
 code, text, command = int(sys.argv[1]), sys.argv[2], sys.argv[3:]
-r = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=120, stdin=subprocess.DEVNULL)
+r = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=600, stdin=subprocess.DEVNULL)
 sys.stdout.write(r.stdout)
 if r.returncode != code:
     sys.exit(f"exit code {r.returncode}, {code} is right")

@@ -29,7 +29,7 @@ from sweep_run import SerialCable, TcpCable, run
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 REPLUG_MS = 100
-RUN_S = 60           # a run that is not over then hangs; it takes less than a second, with a fault some more
+RUN_S = 300          # a run that is not over then hangs; it takes less than a second, with a fault some more
 GONE_S = 1.5         # when one whose adapter never comes back is interrupted
 OTHERS = re.compile(r" to | /usr/lib/") # sockets of the test bed to the rig (each belongs to a file, which has a line), tables of glibc
 SETTING_UP = 6       # of the first transfers

@@ -9,7 +9,7 @@ import threading
 import time
 import tty
 
-END_S = 20 # after an interrupt
+END_S = 120 # after an interrupt
 
 
 class Ended:

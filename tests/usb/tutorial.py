@@ -35,7 +35,7 @@ def check(profile, passes=PASSES):
 
 def main():
     command = [os.path.abspath(sys.argv[1])] + arguments(sys.argv[2]) + sys.argv[3:]
-    r = subprocess.run(command, cwd=FOLDER, capture_output=True, text=True, timeout=250, stdin=subprocess.DEVNULL)
+    r = subprocess.run(command, cwd=FOLDER, capture_output=True, text=True, timeout=600, stdin=subprocess.DEVNULL)
     sys.stderr.write(r.stderr)
     if r.returncode != 0:
         sys.exit(f"{' '.join(command)}: exit code {r.returncode}")

@@ -18,7 +18,7 @@ import time
 HERE = os.path.dirname(os.path.abspath(__file__))
 ELF = os.path.join(HERE, "calls.elf")
 IRQDEMO = os.path.join(HERE, "../../../docs/examples/irqdemo/irqdemo.elf")
-DEADLINE = 40
+DEADLINE = 600
 
 CASES = [
     ("load and compare", ["info registers pc", "load", "compare-sections", "print/x $pc"],
@@ -128,7 +128,7 @@ class Gdb:
         self.process = subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, bufsize=0,
                                         preexec_fn=os.setpgrp)
         self.output = ""
-        for line in ("set pagination off", "set confirm off", "set width 0", "set remotetimeout 20", "directory " + HERE):
+        for line in ("set pagination off", "set confirm off", "set width 0", "set remotetimeout 300", "directory " + HERE):
             self.command(line)
 
     def send(self, line):
