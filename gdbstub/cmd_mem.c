@@ -1,4 +1,5 @@
 /* m x M X, vFlash..., qCRC, qSearch:memory */
+#include <stdlib.h>
 #include <string.h>
 
 #include "gdbstub/internal.h"
@@ -147,6 +148,68 @@ void cmd_flash_done(struct session *s, char *args, size_t arglen)
         flash_reply(s, s->stub->ops->flash_done(s->stub->t, &err), &err);
 }
 
+/* ---- walks: what goes over any length of memory ---- */
+
+/* The map that GDB has is of 32 bits (cmd_xfer_memory_map). */
+static bool walk_start(struct session *s, enum walk_kind kind, uint64_t addr, uint64_t len)
+{
+    const uint64_t space = (uint64_t)1 << 32;
+    struct err err;
+    if (addr > space || len > space - addr) {
+        err_set(&err, ERR_USAGE, "", "the address space ends at 0x%llx", (unsigned long long)space - 1);
+        reply_err(s, &err, false);
+        return false;
+    }
+    s->walk.kind = kind;
+    s->walk.addr = addr;
+    s->walk.left = len;
+    return true;
+}
+
+static void walk_on(struct walk *w, size_t n)
+{
+    w->addr += n;
+    w->left -= n;
+}
+
+static bool crc_piece(struct session *s)
+{
+    struct walk *w = &s->walk;
+    size_t n = (size_t)MIN(w->left, MEM_CHUNK);
+    if (!read_scratch(s, w->addr, n))
+        return false;
+    w->crc = rsp_crc32(w->crc, s->scratch, n);
+    walk_on(w, n);
+    if (w->left)
+        return true;
+    reply_begin(s);
+    reply_printf(s, "C%x", w->crc);
+    reply_end(s);
+    return false;
+}
+
+/* One window; they overlap by the pattern's length less one. */
+static bool search_piece(struct session *s)
+{
+    struct walk *w = &s->walk;
+    size_t n = (size_t)MIN(w->left, MAX((size_t)MEM_CHUNK, 2 * w->pattern_len));
+    if (n < w->pattern_len) {
+        reply_text(s, "0");
+        return false;
+    }
+    if (!read_scratch(s, w->addr, n))
+        return false;
+    const uint8_t *hit = memmem(s->scratch, n, w->pattern, w->pattern_len);
+    if (hit) {
+        reply_begin(s);
+        reply_printf(s, "1,%llx", (unsigned long long)(w->addr + (uint64_t)(hit - s->scratch)));
+        reply_end(s);
+        return false;
+    }
+    walk_on(w, n - w->pattern_len + 1);
+    return true;
+}
+
 static bool given_up(struct session *s)
 {
     struct err err;
@@ -157,68 +220,49 @@ static bool given_up(struct session *s)
     return true;
 }
 
+bool session_work(struct session *s)
+{
+    if (s->walk.kind && (given_up(s) || !(s->walk.kind == WALK_CRC ? crc_piece(s) : search_piece(s))))
+        s->walk.kind = WALK_NONE;
+    return s->walk.kind != WALK_NONE;
+}
+
 void cmd_crc(struct session *s, char *args, size_t arglen)
 {
     const char *p = args;
     uint64_t addr, len;
-    uint32_t crc = 0xFFFFFFFFu;
     (void)arglen;
-    if (!parse_range(s, &p, &addr, &len, 0))
+    if (!parse_range(s, &p, &addr, &len, 0) || !walk_start(s, WALK_CRC, addr, len))
         return;
-    while (len > 0) {
-        size_t n = (size_t)MIN(len, MEM_CHUNK);
-        if (given_up(s) || !read_scratch(s, addr, n))
-            return;
-        crc = rsp_crc32(crc, s->scratch, n);
-        addr += n;
-        len -= n;
-    }
-    reply_begin(s);
-    reply_printf(s, "C%x", crc);
-    reply_end(s);
+    s->walk.crc = 0xFFFFFFFFu;
+    session_work(s);
 }
 
-/* Looks through [addr, addr+len) with windows that overlap by the pattern's length less one. Returns 1
- * and *found, 0 if it is not there, -1 after an error reply. */
-static int search(struct session *s, uint64_t addr, uint64_t len, const uint8_t *pat, size_t patlen, uint64_t *found)
+static bool keep_pattern(struct session *s, const char *pattern, size_t len)
 {
-    const size_t window = MAX((size_t)MEM_CHUNK, 2 * patlen);
-    while (len >= patlen) {
-        size_t n = (size_t)MIN(len, window);
-        if (given_up(s) || !read_scratch(s, addr, n))
-            return -1;
-        const uint8_t *hit = memmem(s->scratch, n, pat, patlen);
-        if (hit) {
-            *found = addr + (uint64_t)(hit - s->scratch);
-            return 1;
-        }
-        size_t step = n - patlen + 1;
-        addr += step;
-        len -= step;
+    struct walk *w = &s->walk;
+    struct err err;
+    if (!w->pattern && !(w->pattern = malloc(GDBSTUB_PACKET_SIZE / 2))) {
+        err_set(&err, ERR_NOMEM, "", "search: out of memory");
+        reply_err(s, &err, false);
+        return false;
     }
-    return 0;
+    memcpy(w->pattern, pattern, len);
+    w->pattern_len = len;
+    return true;
 }
 
 void cmd_search(struct session *s, char *args, size_t arglen)
 {
     const char *p = args;
-    uint64_t addr, len, found;
+    uint64_t addr, len;
     if (!rsp_number(&p, &addr) || *p++ != ';' || !rsp_number(&p, &len) || *p++ != ';') {
         reply_usage(s, "address;length;pattern expected");
         return;
     }
     size_t patlen = arglen - (size_t)(p - args);
-    if (patlen == 0 || patlen > GDBSTUB_PACKET_SIZE / 2) {
+    if (patlen == 0 || patlen > GDBSTUB_PACKET_SIZE / 2)
         reply_usage(s, "pattern empty or too long");
-        return;
-    }
-    int ret = search(s, addr, len, (const uint8_t *)p, patlen, &found);
-    if (ret < 0)
-        return;
-    reply_begin(s);
-    if (ret)
-        reply_printf(s, "1,%llx", (unsigned long long)found);
-    else
-        reply_put(s, "0", 1);
-    reply_end(s);
+    else if (keep_pattern(s, p, patlen) && walk_start(s, WALK_SEARCH, addr, len))
+        session_work(s);
 }

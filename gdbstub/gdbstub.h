@@ -80,9 +80,14 @@ void session_close(struct session *s);
 
 /* session_feed - received bytes, split anywhere
  * Returns how many were taken, 0..len: fewer than len when enough output waits to be sent first (call
- * again with the rest after session_sent()), or when the session is finished. -ERR_PROTOCOL: the peer
- * cannot be understood, close the connection. */
+ * again with the rest after session_sent()), while session_work() has work, or when the session is finished. -ERR_PROTOCOL: something
+ * came that is not of the protocol; close the connection. What came before has been done, nothing that came behind. */
 int session_feed(struct session *s, const uint8_t *in, size_t len, struct err *err);
+
+/* session_work - a packet that goes over much memory (qCRC, qSearch:memory) is done piece by piece, so that others and the target have their turn,
+ * and its end by 0x03, by session_close() or of the program waits for one piece at most
+ * Does the next piece. Returns true while there are more: call again; until then session_feed() takes nothing. */
+bool session_work(struct session *s);
 
 /* session_tick - time passes; now_ns of any monotonic clock. Call some times a second. May queue output.
  * Returns 0. */

@@ -12,7 +12,7 @@ enum {
     OUT_FIRST = 2 * GDBSTUB_PACKET_SIZE + 4096,
     OUT_HIGH = GDBSTUB_PACKET_SIZE * 2, /* with more than this unsent, no further packet is taken */
     OUT_MAX = 1 << 20,       /* no session holds more output than this */
-    MEM_CHUNK = 4096,        /* between two looks for Ctrl-C */
+    MEM_CHUNK = 4096,        /* of a walk: what others wait for at most */
     MAX_RESENDS = 8,
     START_UP_NS = 20000000,  /* a board's own start-up gets this long before `run` halts it */
     HALT_PATIENCE_MS = 3000, /* until the user is told that a halt takes long */
@@ -62,6 +62,15 @@ struct stub {
 
 /* ---- one connection ---- */
 
+/* qCRC or qSearch:memory on its way through memory; see session_work(). */
+struct walk {
+    enum walk_kind { WALK_NONE, WALK_CRC, WALK_SEARCH } kind;
+    uint64_t addr, left;
+    uint32_t crc;
+    uint8_t *pattern; /* GDBSTUB_PACKET_SIZE / 2 bytes, from the first search on */
+    size_t pattern_len;
+};
+
 struct out {
     uint8_t *buf;
     size_t cap, head, tail;
@@ -100,6 +109,7 @@ struct session {
     uint64_t halt_asked_ns;   /* a halt is taking its time; 0 = none asked */
     bool halt_asked;
     uint64_t now_ns;          /* of the last tick */
+    struct walk walk;
     bool monitor_running;     /* O packets are allowed */
 };
 

@@ -2,11 +2,6 @@
 
 #include <string.h>
 
-bool rsp_may_start(uint8_t c)
-{
-    return c == '+' || c == '-' || c == '$' || c == 0x03;
-}
-
 uint8_t rsp_checksum(const uint8_t *p, size_t n)
 {
     unsigned sum = 0;
@@ -21,6 +16,35 @@ static int hex_digit(uint8_t c)
         return c - '0';
     c |= 0x20;
     return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
+/* ---- the first bytes ---- */
+
+enum opening_state { BETWEEN, IN_BODY, IN_SUM };
+
+/* The state behind this byte, -1 if no debugger sends it there. */
+static int opening_step(int state, uint8_t c)
+{
+    if (state == BETWEEN)
+        return c == '$' ? IN_BODY : c == '+' || c == '-' || c == 0x03 ? BETWEEN : -1;
+    if (state == IN_BODY)
+        return c == '#' ? IN_SUM : c == '$' || c <= ' ' || c > '~' ? -1 : IN_BODY;
+    if (hex_digit(c) < 0)
+        return -1;
+    return state == IN_SUM ? IN_SUM + 1 : BETWEEN;
+}
+
+enum rsp_opening rsp_opening(const uint8_t *p, size_t n)
+{
+    int state = BETWEEN;
+    bool asks = false;
+    for (size_t i = 0; i < n; i++) {
+        asks = asks || p[i] == 0x03 || state == IN_BODY;
+        state = opening_step(state, p[i]);
+        if (state < 0)
+            return RSP_OPENING_BAD;
+    }
+    return asks && state == BETWEEN ? RSP_OPENING_WHOLE : RSP_OPENING_MORE;
 }
 
 /* ---- decoder ---- */

@@ -37,8 +37,16 @@ struct rsp_decoder {
  * undone. A '$' inside a body starts a new packet: the old one was cut off. */
 size_t rsp_decode(struct rsp_decoder *d, const uint8_t *in, size_t len, enum rsp_item *item);
 
-/* rsp_may_start - can a connection of RSP begin with this byte? ('+', '-', '$', 0x03) */
-bool rsp_may_start(uint8_t c);
+enum rsp_opening {
+    RSP_OPENING_BAD,   /* another protocol */
+    RSP_OPENING_MORE,  /* a debugger's so far, nothing to answer yet */
+    RSP_OPENING_WHOLE, /* whole packets, or a 0x03, and nothing behind */
+};
+
+/* rsp_opening - is this what a debugger says first? Nothing of GDB's and LLDB's first packets (qSupported, QStartNoAckMode) is outside of '!' to '~'; a
+ * request of HTTP has a space within its first line, whatever its method is: '+' and '$g#67' are methods, too (RFC 9110, 5.6.2 tchar).
+ * p, n   all that came so far */
+enum rsp_opening rsp_opening(const uint8_t *p, size_t n);
 
 /* rsp_checksum - sum of the bytes modulo 256. */
 uint8_t rsp_checksum(const uint8_t *p, size_t n);

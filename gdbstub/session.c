@@ -384,12 +384,12 @@ static void take_item(struct session *s, enum rsp_item item)
 int session_feed(struct session *s, const uint8_t *in, size_t len, struct err *err)
 {
     size_t used = 0;
-    while (used < len && !s->finished && s->out.tail - s->out.head <= OUT_HIGH) {
+    while (used < len && !s->finished && !s->walk.kind && s->out.tail - s->out.head <= OUT_HIGH) {
         enum rsp_item item;
         used += rsp_decode(&s->in, in + used, len - used, &item);
-        take_item(s, item);
-        if (s->in.junk > GDBSTUB_PACKET_SIZE * 4u)
+        if (s->in.junk)
             return err_set(err, ERR_PROTOCOL, "", "the peer does not speak the GDB remote protocol");
+        take_item(s, item);
     }
     return (int)used;
 }
@@ -447,6 +447,7 @@ static void session_free(struct session *s)
     free(s->out.buf);
     free(s->scratch);
     free(s->last);
+    free(s->walk.pattern);
     free(s);
 }
 

@@ -1,6 +1,5 @@
 #include "profiler/cli/gdb_server.h"
 
-#include <ctype.h>
 #include <errno.h>
 #include <poll.h>
 #include <semaphore.h>
@@ -13,18 +12,24 @@
 #include <uv.h>
 
 #include "gdbstub/gdbstub.h"
+#include "gdbstub/rsp.h"
+#include "probe/base/util.h"
 #include "probe/host_time.h"
 #include "profiler/cli/net.h"
 
 enum {
     IN_BYTES = 65536,
     READS_PER_TURN = 8,       /* then the others and the target get their turn */
-    FIRST_BYTE_MS = 10000,    /* a connection that says nothing is closed */
+    OPENING_MS = 10000,       /* a connection that does not ask anything is closed */
+    OPENING_BYTES = 4096,     /* more than any debugger says before it gets an answer */
+    QUIET_MS = 30,            /* behind what it asks first: what belongs to a request of HTTP comes in the same segment */
+    PAUSE_MS = 1000,          /* without descriptors */
+    WORK_NS = 20000000,       /* of one connection's long packet, then the others and the target have their turn */
     TICK_NS = 100000000,
 };
 
 /* ---- a connection ----
- * Born on the loop, which waits for the first byte; then the worker has it until it ends; then the
+ * Born on the loop, which hears what it says first; then the worker has it until it ends; then the
  * loop frees it. Never both at a time, so nothing here is locked. */
 struct conn {
     struct gdb_server *server;
@@ -33,10 +38,10 @@ struct conn {
     int fd;
     char peer[96];
 
-    uv_poll_t poll;         /* first byte */
-    uv_timer_t timer;       /* its deadline */
+    uv_poll_t poll;         /* what it says first */
+    uv_timer_t timer;       /* the deadline of that, then silence behind it */
     unsigned handles;       /* of those two, not closed yet */
-    bool waiting_first;
+    bool opening;           /* on the loop still */
     bool ended;             /* free it when handles is 0 */
     struct worker_job job;  /* hand-over, then end */
 
@@ -61,6 +66,8 @@ struct gdb_server {
     unsigned nconns;
     char describe[160];
     bool stopping;
+    uv_timer_t pause;        /* until connections are accepted again */
+    unsigned told;           /* bits of enum told */
     unsigned handles;        /* open uv handles and worker-owned connections that need this struct */
 
     struct worker_job join_job; /* makes the client known to the worker */
@@ -74,6 +81,15 @@ struct gdb_server {
     struct conn *live;
     uint64_t ticked_ns;
 };
+
+enum told { TOLD_GAVE_WAY, TOLD_FULL, TOLD_NO_DESCRIPTOR };
+
+static void tell_once(struct gdb_server *s, enum told which, const char *what)
+{
+    if (s->cfg.tell && !(s->told & 1u << which))
+        s->cfg.tell(s->cfg.tell_ctx, what);
+    s->told |= 1u << which;
+}
 
 static void log_rsp(const struct gdb_server *s, const char *fmt, const char *a, const char *b)
 {
@@ -113,11 +129,11 @@ static void on_conn_handle_closed(uv_handle_t *h)
     conn_free_if_done(c);
 }
 
-static void stop_waiting_first(struct conn *c)
+static void end_opening(struct conn *c)
 {
-    if (!c->waiting_first)
+    if (!c->opening)
         return;
-    c->waiting_first = false;
+    c->opening = false;
     uv_close((uv_handle_t *)&c->poll, on_conn_handle_closed);
     uv_close((uv_handle_t *)&c->timer, on_conn_handle_closed);
 }
@@ -134,7 +150,7 @@ static void conn_end(struct conn *c)
 static void conn_reject(struct conn *c, const char *why)
 {
     log_rsp(c->server, "gdb: connection from %s closed: %s", c->peer, why);
-    stop_waiting_first(c);
+    end_opening(c);
     conn_end(c);
 }
 
@@ -213,7 +229,7 @@ static bool conn_feed(struct conn *c)
         if (!conn_flush(c) || session_finished(c->session))
             return false;
         if (used == 0)
-            break; /* its output is full: no more input until the peer reads */
+            break; /* its output is full: no more input until the peer reads; or it works: not before it has answered */
     }
     return true;
 }
@@ -237,18 +253,40 @@ static int conn_turn(struct conn *c)
     return (size_t)n == sizeof c->in;
 }
 
-static void on_conn_ready(void *ctx, struct target *t, uint32_t events)
+static void conn_serve(struct conn *c)
 {
-    struct conn *c = ctx;
     int ret = 1;
-    (void)t;
-    (void)events;
     for (int i = 0; i < READS_PER_TURN && ret > 0; i++)
         ret = conn_turn(c);
     if (ret < 0)
         conn_drop(c);
     else
         conn_set_interest(c);
+}
+
+static void on_conn_ready(void *ctx, struct target *t, uint32_t events)
+{
+    (void)t;
+    (void)events;
+    conn_serve(ctx);
+}
+
+/* Goes on with a long packet for a while, which ends if nobody is there to hear its answer. Returns whether there is more to do. */
+static bool conn_work(struct conn *c)
+{
+    struct pollfd peer = { .fd = c->fd, .events = POLLRDHUP };
+    uint64_t until = host_ns() + WORK_NS;
+    if (!session_work(c->session))
+        return false;
+    while (host_ns() < until)
+        if (!session_work(c->session)) {
+            conn_serve(c);
+            return false;
+        }
+    if (poll(&peer, 1, 0) == 0)
+        return true;
+    conn_drop(c);
+    return false;
 }
 
 /* Asked during long packets: is a Ctrl-C waiting behind the one in hand? */
@@ -286,6 +324,7 @@ static void adopt(void *ctx, struct target *t)
     }
     c->next_live = s->live;
     s->live = c;
+    conn_serve(c); /* what it said first is in c->in */
 }
 
 static void flush_all(struct gdb_server *s)
@@ -335,14 +374,19 @@ static bool on_slice(void *ctx, struct target *t)
 {
     struct gdb_server *s = ctx;
     uint64_t now = host_ns();
+    bool more = false;
     (void)t;
+    for (struct conn *c = s->live, *next; c; c = next) {
+        next = c->next_live;
+        more = conn_work(c) || more;
+    }
     if (!s->live || now - s->ticked_ns < TICK_NS)
-        return false;
+        return more;
     s->ticked_ns = now;
     for (struct conn *c = s->live; c; c = c->next_live)
         session_tick(c->session, now, NULL);
     flush_all(s);
-    return false;
+    return more;
 }
 
 static void end_sessions(struct gdb_server *s)
@@ -403,36 +447,45 @@ static void quit_worker(void *ctx, struct target *t)
 static void hand_over(struct conn *c)
 {
     struct err err;
-    stop_waiting_first(c);
+    end_opening(c);
     log_rsp(c->server, "gdb: connection from %s%s", c->peer, "");
     c->job = (struct worker_job){ .run = adopt, .ctx = c };
     if (worker_post(c->server->cfg.worker, &c->job, &err) < 0)
         conn_reject(c, err.what);
 }
 
-static void on_first_byte(uv_poll_t *poll, int status, int events)
+static void on_quiet(uv_timer_t *timer)
 {
-    struct conn *c = poll->data;
-    uint8_t first;
-    char why[80];
-    (void)events;
-    ssize_t n = status < 0 ? 0 : recv(c->fd, &first, 1, MSG_PEEK | MSG_DONTWAIT);
-    if (n < 0 && (errno == EAGAIN || errno == EINTR))
-        return;
-    if (n <= 0) {
-        conn_reject(c, "it ended before the first byte");
-    } else if (first == '+' || first == '-' || first == '$' || first == 0x03) {
-        hand_over(c);
-    } else {
-        snprintf(why, sizeof why, "no GDB session begins with %s%c%s (0x%02x)", isprint(first) ? "'" : "",
-                 isprint(first) ? first : ' ', isprint(first) ? "'" : "", first);
-        conn_reject(c, why);
-    }
+    hand_over(timer->data);
 }
 
-static void on_first_byte_late(uv_timer_t *timer)
+static void on_opening_late(uv_timer_t *timer)
 {
-    conn_reject(timer->data, "it said nothing");
+    conn_reject(timer->data, "it asked nothing");
+}
+
+static void on_opening(uv_poll_t *poll, int status, int events)
+{
+    struct conn *c = poll->data;
+    (void)events;
+    ssize_t n = status < 0 ? 0 : recv(c->fd, c->in + c->in_len, OPENING_BYTES - c->in_len, MSG_DONTWAIT);
+    if (n < 0 && (errno == EAGAIN || errno == EINTR))
+        return;
+    bool asked = rsp_opening(c->in, c->in_len) == RSP_OPENING_WHOLE;
+    if (n <= 0 && asked) { /* half closed: it waits for the answer */
+        hand_over(c);
+        return;
+    }
+    c->in_len += (size_t)MAX(n, 0);
+    enum rsp_opening said = rsp_opening(c->in, c->in_len);
+    if (n <= 0)
+        conn_reject(c, "it ended before it asked anything");
+    else if (said == RSP_OPENING_BAD || c->in_len == OPENING_BYTES)
+        conn_reject(c, "no GDB session begins so");
+    else if (said == RSP_OPENING_WHOLE)
+        uv_timer_start(&c->timer, on_quiet, QUIET_MS, 0);
+    else if (asked)
+        uv_timer_start(&c->timer, on_opening_late, OPENING_MS, 0);
 }
 
 static struct conn *conn_new(struct gdb_server *s, int fd, const char *peer)
@@ -450,12 +503,52 @@ static struct conn *conn_new(struct gdb_server *s, int fd, const char *peer)
     uv_timer_init(s->cfg.loop, &c->timer);
     c->poll.data = c->timer.data = c;
     c->handles = 2;
-    c->waiting_first = true;
+    c->opening = true;
     c->next = s->conns;
     s->conns = c;
     s->nconns++;
     s->handles++;
     return c;
+}
+
+static void on_listener_ready(uv_poll_t *poll, int status, int events);
+
+static void listen_on(struct gdb_server *s, bool on)
+{
+    for (size_t i = 0; i < s->nlisteners; i++) {
+        uv_poll_t *poll = &s->listeners[i]->poll;
+        if (on)
+            uv_poll_start(poll, UV_READABLE, on_listener_ready);
+        else
+            uv_poll_stop(poll);
+    }
+}
+
+static void on_pause_over(uv_timer_t *timer)
+{
+    listen_on(timer->data, true);
+}
+
+/* What waits stays readable: asking at once would be asking for ever. */
+static void pause_accepting(struct gdb_server *s)
+{
+    tell_once(s, TOLD_NO_DESCRIPTOR, "no descriptor is free for a GDB connection; those that wait are looked at every second (ulimit -n)");
+    listen_on(s, false);
+    uv_timer_start(&s->pause, on_pause_over, PAUSE_MS, 0);
+}
+
+/* The oldest that has asked nothing yet, for a newer one. False: they all have. */
+static bool give_way(struct gdb_server *s)
+{
+    struct conn *oldest = NULL;
+    for (struct conn *c = s->conns; c; c = c->next)
+        if (c->opening)
+            oldest = c;
+    if (!oldest)
+        return false;
+    tell_once(s, TOLD_GAVE_WAY, "GDB connections that have asked nothing are closed for newer ones: there are more than are served at a time");
+    conn_reject(oldest, "it gave way to a newer one");
+    return true;
 }
 
 static void on_listener_ready(uv_poll_t *poll, int status, int events)
@@ -466,16 +559,21 @@ static void on_listener_ready(uv_poll_t *poll, int status, int events)
     (void)status;
     (void)events;
     int fd = net_accept(&l->net, peer, sizeof peer);
-    if (fd < 0)
+    if (fd < 0) {
+        if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM)
+            pause_accepting(s);
         return;
-    struct conn *c = s->nconns < s->cfg.max_connections ? conn_new(s, fd, peer) : NULL;
+    }
+    bool room = s->nconns < s->cfg.max_connections || give_way(s);
+    struct conn *c = room ? conn_new(s, fd, peer) : NULL;
     if (!c) {
+        tell_once(s, TOLD_FULL, "a GDB connection is refused: as many as are served at a time are open (monitor sessions)");
         log_rsp(s, "gdb: connection from %s closed: %s", peer, "there are too many");
         close(fd);
         return;
     }
-    uv_poll_start(&c->poll, UV_READABLE, on_first_byte);
-    uv_timer_start(&c->timer, on_first_byte_late, FIRST_BYTE_MS, 0);
+    uv_poll_start(&c->poll, UV_READABLE, on_opening);
+    uv_timer_start(&c->timer, on_opening_late, OPENING_MS, 0);
 }
 
 static void on_listener_closed(uv_handle_t *h)
@@ -486,6 +584,11 @@ static void on_listener_closed(uv_handle_t *h)
     server_unref(s);
 }
 
+static void on_pause_closed(uv_handle_t *h)
+{
+    server_unref(h->data);
+}
+
 int gdb_server_start(const struct gdb_server_config *cfg, struct gdb_server **out, struct err *err)
 {
     struct gdb_server *s = calloc(1, sizeof *s);
@@ -494,11 +597,14 @@ int gdb_server_start(const struct gdb_server_config *cfg, struct gdb_server **ou
     s->cfg = *cfg;
     if (!s->cfg.max_connections || s->cfg.max_connections > GDBSTUB_MAX_SESSIONS)
         s->cfg.max_connections = GDB_SERVER_MAX_CONNECTIONS;
-    s->handles = 1; /* its owner */
+    uv_timer_init(cfg->loop, &s->pause);
+    s->pause.data = s;
+    s->handles = 2; /* its owner, and that timer */
     sem_init(&s->quit_done, 0, 0);
     s->join_job = (struct worker_job){ .run = join_worker, .ctx = s };
     int ret = worker_post(s->cfg.worker, &s->join_job, err);
     if (ret < 0) {
+        uv_close((uv_handle_t *)&s->pause, on_pause_closed);
         server_unref(s);
         return ret;
     }
@@ -522,8 +628,6 @@ static int add_listener(struct gdb_server *s, const struct net_listener *net, st
     uv_poll_start(&l->poll, UV_READABLE, on_listener_ready);
     s->listeners[s->nlisteners++] = l;
     s->handles++;
-    if (!net->loopback)
-        log_rsp(s, "gdb: %s can be reached from other machines, without a password%s", net->name, "");
     return 0;
 }
 
@@ -564,6 +668,14 @@ const char *gdb_server_describe(const struct gdb_server *s)
     return s->describe;
 }
 
+const char *gdb_server_exposed(const struct gdb_server *s)
+{
+    for (size_t i = 0; i < s->nlisteners; i++)
+        if (!s->listeners[i]->net.loopback)
+            return s->listeners[i]->net.name;
+    return NULL;
+}
+
 bool gdb_server_attended(const struct gdb_server *s) { return s && s->live; }
 
 bool gdb_server_steps(const struct gdb_server *s) { return gdb_server_attended(s) && stub_steps(s->stub); }
@@ -596,10 +708,11 @@ void gdb_server_stop(struct gdb_server *s)
         net_close(&s->listeners[i]->net);
     }
     s->nlisteners = 0;
+    uv_close((uv_handle_t *)&s->pause, on_pause_closed);
     leave_worker(s);
     for (struct conn *c = s->conns, *next; c; c = next) {
         next = c->next;
-        if (c->waiting_first)
+        if (c->opening)
             conn_reject(c, "probeprof ends");
         else if (c->ended && c->fd >= 0) /* given back when the worker took no more jobs */
             conn_end(c);

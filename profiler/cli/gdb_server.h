@@ -1,7 +1,8 @@
 /* The GDB server: listening sockets on the loop, sessions on the worker.
  *
- * The loop accepts, looks at the first byte, counts connections and hands the socket over; from then
- * on the worker reads and writes it between calls of the target, without blocking. */
+ * The loop accepts, counts connections and hears what each says first; when that is a debugger's and nothing else has come behind it, the worker gets
+ * the socket, and reads and writes it between calls of the target, without blocking. Pages in a browser can send what they like to this
+ * port, but they cannot wait for an answer in between. Beyond its number of connections those that have said nothing give way. */
 #ifndef PROFILER_CLI_GDB_SERVER_H
 #define PROFILER_CLI_GDB_SERVER_H
 
@@ -34,6 +35,8 @@ struct gdb_server_config {
     bool has_entry;      /* entry is where `run` starts the program after a reset */
     uint64_t entry;
     unsigned max_connections; /* 0 = GDB_SERVER_MAX_CONNECTIONS */
+    void (*tell)(void *ctx, const char *what); /* who runs the bridge, in one line, each thing once; on the loop; may be NULL */
+    void *tell_ctx;
 };
 
 /* gdb_server_start - make a server; it listens nowhere yet. cfg is copied, its pointers borrowed until
@@ -54,6 +57,9 @@ unsigned gdb_server_port(const struct gdb_server *s);
 /* gdb_server_describe - what a user types to connect, for messages: "target remote :3333"; borrowed
  * until the next listen or stop. */
 const char *gdb_server_describe(const struct gdb_server *s);
+
+/* gdb_server_exposed - the address of a listener that other machines can reach, NULL if there is none; borrowed like describe. */
+const char *gdb_server_exposed(const struct gdb_server *s);
 
 /* gdb_server_sessions - open GDB connections now. */
 unsigned gdb_server_sessions(const struct gdb_server *s);

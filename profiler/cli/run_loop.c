@@ -283,19 +283,32 @@ static bool hold_target(void *ctx)
     return r->has_pump && r->pump.phase == PUMP_ARMED;
 }
 
+static void on_gdb_told(void *ctx, const char *what)
+{
+    run_note(ctx, "%s", what);
+}
+
+static void tell_where_gdb_is(struct run *r)
+{
+    const char *exposed = gdb_server_exposed(r->server);
+    run_note(r, "GDB: %s", gdb_server_describe(r->server));
+    if (exposed)
+        run_note(r, "warning: whoever reaches %s from another machine controls this board, without a password (--gdb :3333 serves this machine only)", exposed);
+}
+
 static int start_server(struct run *r, struct err *err)
 {
     struct gdb_server_config cfg = {
         .worker = r->worker, .loop = &r->loop, .log = &r->log, .monitor = run_monitor, .monitor_ctx = r,
         .version = "probeprof " PROBEPROF_VERSION, .hold = hold_target, .hold_ctx = r,
-        .unheard = run_unheard, .unheard_ctx = r,
+        .unheard = run_unheard, .unheard_ctx = r, .tell = on_gdb_told, .tell_ctx = r,
         .has_entry = r->symbols != NULL, .entry = r->symbols ? symbols_image(r->symbols)->entry : 0,
     };
     int ret = gdb_server_start(&cfg, &r->server, err);
     if (ret == 0 && strcmp(r->set.gdb, "off")) {
         ret = gdb_server_listen(r->server, r->set.gdb, err);
         if (ret == 0)
-            run_note(r, "GDB: %s", gdb_server_describe(r->server));
+            tell_where_gdb_is(r);
     }
     return ret;
 }

@@ -51,11 +51,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     size_t step = size ? data[0] % 64 + 1u : 1;
     for (size_t pos = size > 0; pos < size && !session_finished(s);) {
         size_t n = MIN(step, size - pos);
-        int used = session_feed(pos % 7 == 6 ? observer : s, data + pos, n, &err);
+        struct session *at = pos % 7 == 6 && !session_finished(observer) ? observer : s;
+        int used = session_feed(at, data + pos, n, &err);
         if (used < 0)
             break;
         if ((size_t)used > n)
             abort();
+        while (session_work(at))
+            ;
         let_target_run(stub, ram, data[pos]);
         session_tick(s, pos * 1000000000u, &err);
         drain(s, used == 0 ? OUT_MAX : 100000);

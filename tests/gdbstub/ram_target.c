@@ -219,6 +219,10 @@ static int ram_read_mem(struct target *t, uint64_t addr, unsigned width, uint8_t
     (void)width;
     if (ram(t)->gone)
         return absent(err);
+    if (ram(t)->endless && addr >= RAM_BYTES) {
+        memset(buf, 0, len);
+        return 0;
+    }
     int ret = check_range(addr, len, err);
     if (ret == 0)
         memcpy(buf, ram(t)->mem + addr, len);

@@ -23,6 +23,7 @@ struct ram_target {
     unsigned nbps;
     struct resume how;
     bool halt_asked, semihosting, gone;
+    bool endless;               /* what is behind its memory reads as 0 */
     bool secured;               /* attaching is refused */
     struct target_stop last;    /* why it is halted */
     int64_t result;             /* what syscall_return() was given */

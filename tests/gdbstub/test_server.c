@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -33,7 +34,14 @@ struct fixture {
     struct worker *w;
     struct gdb_server *server;
     char text[70000];
+    char told[400];
 };
+
+static void collect(void *ctx, const char *what)
+{
+    char *text = ctx;
+    snprintf(text + strlen(text), sizeof ((struct fixture *)0)->told - strlen(text), "%s\n", what);
+}
 
 static int setup(void **state)
 {
@@ -44,7 +52,8 @@ static int setup(void **state)
     struct worker_config wcfg = { .target = &fx->ram.target, .loop = &fx->loop };
     if (worker_start(&wcfg, &fx->w, &err) < 0)
         return -1;
-    struct gdb_server_config cfg = { .worker = fx->w, .loop = &fx->loop, .version = "test", .max_connections = 3 };
+    struct gdb_server_config cfg = { .worker = fx->w, .loop = &fx->loop, .version = "test", .max_connections = 3, .tell = collect,
+                                     .tell_ctx = fx->told };
     if (gdb_server_start(&cfg, &fx->server, &err) < 0 || gdb_server_listen(fx->server, ":0", &err) < 0)
         return -1;
     *state = fx;
@@ -129,12 +138,13 @@ static void server__both_loopback_families__one_port(void **state)
     settle(fx, 0);
 }
 
-static void server__first_byte__decides(void **state)
+static void server__what_is_said_first__decides(void **state)
 {
     static const struct { const char *name, *bytes; bool stays; } rows[] = {
         { "ack", "+$p5#a5", true }, { "packet", "$p5#a5", true }, { "nak", "-$p5#a5", true }, { "interrupt", "\003$p5#a5", true },
         { "HTTP", "GET / HTTP/1.1\r\nHost: localhost\r\n\r\n", false }, { "TLS", "\026\003\001", false }, { "text", "hello\n", false },
         { "HTTP POST with a packet inside", "POST / HTTP/1.1\r\n\r\n$p5#a5", false },
+        { "not of text", "$X0,1:\001#10", false }, { "cut off", "$p5$p5#a5", false },
     };
     struct fixture *fx = *state;
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
@@ -148,6 +158,116 @@ static void server__first_byte__decides(void **state)
         close(fd);
         settle(fx, 0);
     }
+}
+
+/* fetch(url, {method: '+', body: '$M...'}): methods are tokens, of letters, digits and these (RFC 9110, 5.6.2). Behind a name that has been bound to
+ * 127.0.0.1 the same comes without a question beforehand. */
+static void server__http_of_any_method__nothing_acts(void **state)
+{
+    static const char signs[] = "!#$%&'*+-.^_`|~";
+    static const char *const long_ones[] = { "GET", "OPTIONS", "$g#67", "+$k#6b", "$P5#", "-$c#63+", "$G" , "$", "++", "$q#71$D#44" };
+    struct fixture *fx = *state;
+    for (int i = 0; i < 128 + (int)ARRAY_LEN(long_ones); i++) {
+        char text[200], method[2] = { (char)i };
+        bool closed;
+        if (i < 128 && !(i >= '0' && i <= '9') && !(i >= 'A' && i <= 'Z') && !(i >= 'a' && i <= 'z') && !(i && strchr(signs, i)))
+            continue;
+        int n = snprintf(text, sizeof text, "%s /$p5#a5 HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n+$M2000,1:55#10", i < 128 ? method : long_ones[i - 128]);
+        int fd = dial(fx, false);
+        assert_int_equal(send(fd, text, (size_t)n, 0), n);
+        assert_int_equal(receive(fx, fd, 1, &closed), 0);
+        assert_true(closed);
+        close(fd);
+    }
+    settle(fx, 0);
+    assert_int_equal(fx->ram.mem[0x2000], 0);
+    assert_int_equal(fx->ram.attaches + fx->ram.detaches + fx->ram.resumes + fx->ram.resets, 0);
+}
+
+/* ... and whole packets that are its first bytes only because the rest is late do not act before it came. */
+static void server__first_packet__waits_for_what_is_behind(void **state)
+{
+    struct fixture *fx = *state;
+    bool closed;
+    int fd = dial(fx, false);
+    assert_int_equal(send(fd, "$M2000,1:55#10", 14, 0), 14);
+    for (int i = 0; i < 100 && gdb_server_sessions(fx->server) == 0; i++)
+        uv_run(&fx->loop, UV_RUN_NOWAIT);
+    uv_run(&fx->loop, UV_RUN_NOWAIT);
+    assert_int_equal(send(fd, " HTTP/1.1", 9, 0), 9);
+    (void)receive(fx, fd, 20, &closed);
+    assert_true(closed);
+    close(fd);
+    settle(fx, 0);
+}
+
+static void server__silent_ones__give_way(void **state)
+{
+    struct fixture *fx = *state;
+    int spoke = dial(fx, false), silent[8];
+    ask(fx, spoke, "$p5#a5", "+$00100000#81");
+    for (int i = 0; i < 8; i++) {
+        silent[i] = dial(fx, false);
+        if (i % 2)
+            assert_int_equal(send(silent[i], "+", 1, 0), 1);
+    }
+    int fd = dial(fx, false);
+    ask(fx, fd, "$p5#a5", "+$00100000#81");
+    ask(fx, spoke, "$p5#a5", "+$00100000#81");
+    for (int i = 0; i < 8; i++)
+        close(silent[i]);
+    close(fd);
+    close(spoke);
+    settle(fx, 0);
+    assert_string_equal(fx->told, "GDB connections that have asked nothing are closed for newer ones: there are more than are served at a time\n");
+}
+
+static void server__no_descriptor__waits_and_serves_later(void **state)
+{
+    struct fixture *fx = *state;
+    struct rlimit was, none;
+    uint64_t turns = 0;
+    assert_int_equal(getrlimit(RLIMIT_NOFILE, &was), 0);
+    int client = dial(fx, false); /* in the backlog */
+    none = was;
+    none.rlim_cur = 0;
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &none), 0);
+    for (int i = 0; i < 50 && !fx->told[0]; i++)
+        uv_run(&fx->loop, UV_RUN_ONCE);
+    assert_non_null(strstr(fx->told, "no descriptor is free"));
+    while (uv_run(&fx->loop, UV_RUN_NOWAIT) && turns++ < 1000)
+        ;
+    assert_null(strstr(strchr(fx->told, '\n') + 1, "no descriptor")); /* said once */
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &was), 0);
+    ask(fx, client, "$p5#a5", "+$00100000#81");
+    close(client);
+    settle(fx, 0);
+}
+
+/* Over four gigabytes, which take minutes. */
+static void server__long_packet__others_are_served_and_it_ends_with_its_connection(void **state)
+{
+    struct fixture *fx = *state;
+    fx->ram.endless = true;
+    int busy = dial(fx, false), fd = dial(fx, false);
+    ask(fx, busy, "$p5#a5", "+$00100000#81");
+    assert_int_equal(send(busy, "$qCRC:0,ffffffff#0f", 19, 0), 19);
+    ask(fx, busy, "", "+");
+    ask(fx, fd, "$p5#a5", "+$00100000#81");
+    assert_int_equal(send(busy, "\003", 1, 0), 1);
+    ask(fx, busy, "", "$E01#a6");
+    assert_int_equal(send(busy, "$qSearch:memory:0;ffffffff;x#22", 31, 0), 31);
+    ask(fx, fd, "$p5#a5", "+$00100000#81");
+    close(busy);
+    settle(fx, 1);
+    int last = dial(fx, false);
+    assert_int_equal(send(last, "$qCRC:0,ffffffff#0f", 19, 0), 19);
+    ask(fx, last, "", "+");
+    close(fd);
+    settle(fx, 1);
+    teardown(state); /* in the middle of it */
+    close(last);
+    assert_int_equal(setup(state), 0);
 }
 
 static void server__too_many__closed_at_once(void **state)
@@ -343,7 +463,12 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(server__both_loopback_families__one_port),
-        TEST(server__first_byte__decides),
+        TEST(server__what_is_said_first__decides),
+        TEST(server__http_of_any_method__nothing_acts),
+        TEST(server__first_packet__waits_for_what_is_behind),
+        TEST(server__silent_ones__give_way),
+        TEST(server__no_descriptor__waits_and_serves_later),
+        TEST(server__long_packet__others_are_served_and_it_ends_with_its_connection),
         TEST(server__too_many__closed_at_once),
         TEST(server__ctrl_c__halts_a_running_target),
         TEST(server__peer_that_never_reads__others_are_served),

@@ -53,6 +53,9 @@ static int teardown(void **state)
 /* Lets the target run as the worker would, for a bounded while. */
 static void pump(struct fixture *fx)
 {
+    for (struct session *each = fx->stub->sessions; each; each = each->next)
+        while (session_work(each))
+            ;
     struct target *t = &fx->ram.target;
     for (int i = 0; i < 3; i++) {
         struct target_stop stop;
@@ -383,16 +386,27 @@ static void session__peer_that_does_not_read__input_stops_at_a_bound(void **stat
     assert_string_equal(talk(fx, "p5"), "00100000");
 }
 
-static void session__endless_junk__given_up(void **state)
+/* A page in a browser may send any of these. */
+static void session__what_is_not_of_the_protocol__ends_it_and_nothing_behind_acts(void **state)
 {
+    static const char *const rows[] = { "x$P5=11111111#xx", " $P5=11111111#xx", "$g$P5=11111111#xx", "+ / HTTP/1.1\r\n\r\n$P5=11111111#xx",
+                                        "$q / HTTP/1.1\r\n\r\n$P5=11111111#xx" };
     struct fixture *fx = *state;
-    uint8_t junk[4096];
     struct err err;
-    int ret = 0;
-    memset(junk, 'x', sizeof junk);
-    for (int i = 0; i < 1000 && ret >= 0; i++)
-        ret = session_feed(fx->s, junk, sizeof junk, &err);
-    assert_int_equal(ret, -ERR_PROTOCOL);
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        char text[80];
+        struct session *s;
+        print_message("  %s\n", rows[i]);
+        int n = snprintf(text, sizeof text, "%s", rows[i]);
+        snprintf(text + n - 2, 3, "%02x", rsp_checksum((const uint8_t *)"P5=11111111", 11));
+        session_close(fx->s);
+        assert_int_equal(session_open(fx->stub, NULL, NULL, &s, &err), 0);
+        fx->s = s;
+        assert_int_equal(session_feed(s, (const uint8_t *)text, (size_t)n, &err), -ERR_PROTOCOL);
+        session_close(s);
+        assert_int_equal(session_open(fx->stub, NULL, NULL, &fx->s, &err), 0);
+        assert_string_equal(talk(fx, "p5"), "+ 00100000");
+    }
 }
 
 static void session__monitor_flood__cut_and_goes_on(void **state)
@@ -1033,8 +1047,43 @@ static void search__ctrl_c_meanwhile__given_up(void **state)
     int looks = 0;
     session_close(fx->s);
     assert_int_equal(session_open(fx->stub, interrupted, &looks, &s, &err), 0);
-    assert_string_equal(talk_to(fx, s, "qCRC:0,10000"), "+ E01");
+    send_packet(s, "qCRC:0,10000", 12);
+    while (session_work(s))
+        ;
+    assert_string_equal(answer(fx, s), "+ E01");
     assert_int_equal(looks, 3);
+}
+
+static void walks__piece_by_piece__as_in_one(void **state)
+{
+    static const struct { const char *packet, *reply; int pieces; } rows[] = {
+        { "qCRC:0,1000", "+ C", 0 }, { "qCRC:0,10000", "+ C", 15 }, { "qCRC:0,0", "+ Cffffffff", 0 },
+        { "qSearch:memory:0;10000;\x7f\x7f\x7f\x7f\x7f\x7f\x7f", "+ 0", 16 },
+    };
+    struct fixture *fx = *state;
+    struct err err;
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        int pieces = 0;
+        print_message("  %s\n", rows[i].packet);
+        send_packet(fx->s, rows[i].packet, strlen(rows[i].packet));
+        if (rows[i].pieces)
+            assert_int_equal(session_feed(fx->s, (const uint8_t *)"$g#67", 5, &err), 0); /* not before it has answered */
+        while (session_work(fx->s))
+            pieces++;
+        const char *text = answer(fx, fx->s);
+        assert_int_equal(strncmp(text, rows[i].reply, strlen(rows[i].reply)), 0);
+        assert_in_range(pieces, rows[i].pieces ? rows[i].pieces - 2 : 0, rows[i].pieces);
+    }
+}
+
+static void walks__beyond_the_address_space__refused(void **state)
+{
+    static const char *const packets[] = { "qCRC:0,ffffffffffffffff", "qCRC:ffffffffffffffff,2", "qCRC:ffffffff,2", "qSearch:memory:0;ffffffffffffffff;abc" };
+    struct fixture *fx = *state;
+    for (size_t i = 0; i < ARRAY_LEN(packets); i++) {
+        print_message("  %s\n", packets[i]);
+        assert_string_equal(talk(fx, packets[i]), "+ E16");
+    }
 }
 
 /* ---- the table ---- */
@@ -1112,7 +1161,7 @@ int main(void)
         TEST(session__packet_too_long__error_and_it_goes_on),
         TEST(session__largest_transfers__whole),
         TEST(session__peer_that_does_not_read__input_stops_at_a_bound),
-        TEST(session__endless_junk__given_up),
+        TEST(session__what_is_not_of_the_protocol__ends_it_and_nothing_behind_acts),
         TEST(session__monitor_flood__cut_and_goes_on),
         TEST(session__g_twice__target_read_once_per_halt),
         TEST(session__G_with_a_stale_alias__low_number_wins),
@@ -1149,6 +1198,8 @@ int main(void)
         TEST(troubled__ctrl_c_pending__says_so_and_tries_again),
         TEST(stop_with_text__in_answer_to_a_question__comes_alone),
         TEST(search__ctrl_c_meanwhile__given_up),
+        TEST(walks__piece_by_piece__as_in_one),
+        TEST(walks__beyond_the_address_space__refused),
         cmocka_unit_test(packet_rows__each__found_and_not_hidden),
         TEST(packet_rows__every_one_from_an_observer__changes_nothing),
     };
