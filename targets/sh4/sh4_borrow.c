@@ -41,6 +41,15 @@ int sh4_hudi_priority(struct sh4_target *t, struct err *err)
     return ret;
 }
 
+/* The debugger's highest priority; no program has one for an interrupt that only a debugger can ask for. */
+int sh4_hudi_priority_left(struct sh4_target *t, struct err *err)
+{
+    uint32_t v;
+    t->priority_left = false;
+    int ret = sh4_agent_peek(t, SH4_IPRC, 2, &v, err);
+    return ret < 0 || (v & 15) != 15 ? ret : sh4_agent_poke(t, SH4_IPRC, 2, v & ~15u, err);
+}
+
 int sh4_borrow_clean(struct sh4_target *t, struct err *err)
 {
     uint32_t v;

@@ -6,18 +6,7 @@
 #include "probe/base/util.h"
 #include "targets/sh4/sh4_priv.h"
 #include "targets/sh4/trace/sites.h"
-
-/* LDC Rm,VBR 4m2E; LDC.L 4m27; STC VBR,Rn 0n22; STC.L 4n23. 0 if insn is none of them. */
-static uint16_t twin(uint16_t insn)
-{
-    switch (insn & 0xF0FF) {
-    case 0x402E: return (insn & 0xFF00) | 0xFA;
-    case 0x4027: return (insn & 0xFF00) | 0xF6;
-    case 0x0022: return (insn & 0xFF00) | 0xFA;
-    case 0x4023: return (insn & 0xFF00) | 0xF2;
-    default: return 0;
-    }
-}
+#include "targets/sh4/trace/stubs.h"
 
 /* ---- where they are: a word that reads like one may be a constant, which must stay as it is ---- */
 
@@ -28,8 +17,8 @@ static bool stores_vbr(uint16_t insn) { return (insn & 0xF0FF) == 0x0022 || (ins
 static bool is_site(const struct sh4_sites *code, uint32_t addr, uint16_t insn, bool sure)
 {
     unsigned flags = sh4_sites_code(code, addr);
-    if (!twin(insn) || flags & (SH4_CODE_INSN | SH4_CODE_SLOT))
-        return twin(insn) != 0;
+    if (!sh4_stub_vbr_twin(insn) || flags & (SH4_CODE_INSN | SH4_CODE_SLOT))
+        return sh4_stub_vbr_twin(insn) != 0;
     return !sure && !(flags & SH4_CODE_LITERAL) && !stores_vbr(insn);
 }
 
@@ -195,7 +184,7 @@ static int search_written(struct sh4_target *t, struct err *err)
 /* Our TRAPA, or our twin of a VBR instruction, where the image has another instruction. */
 static bool left_behind(uint16_t now, uint16_t original)
 {
-    return now != original && (now == SH4_BREAK_INSN || now == twin(original));
+    return now != original && (now == SH4_BREAK_INSN || now == sh4_stub_vbr_twin(original));
 }
 
 static int undo_in_section(struct sh4_target *t, const struct image_section *s, struct err *err)
@@ -233,7 +222,7 @@ int sh4_image_undo_leftovers(struct sh4_target *t, struct err *err)
 static int patch_site(struct sh4_target *t, struct sh4_patch *s, bool in_memory, struct err *err)
 {
     uint32_t now;
-    uint16_t want = in_memory ? twin(s->orig) : s->orig, other = in_memory ? s->orig : twin(s->orig);
+    uint16_t want = in_memory ? sh4_stub_vbr_twin(s->orig) : s->orig, other = in_memory ? s->orig : sh4_stub_vbr_twin(s->orig);
     int ret = sh4_agent_try_read(t, s->addr, 2, &now, 1, err);
     if (ret > 0 && (uint16_t)now == other) {
         ret = sh4_agent_write_code(t, s->addr, &want, 1, err);
@@ -244,7 +233,7 @@ static int patch_site(struct sh4_target *t, struct sh4_patch *s, bool in_memory,
     }
     if (ret <= 0)
         return ret;
-    s->in_memory = (uint16_t)now == twin(s->orig);
+    s->in_memory = (uint16_t)now == sh4_stub_vbr_twin(s->orig);
     return 0;
 }
 
@@ -257,7 +246,7 @@ int sh4_image_check(struct sh4_target *t, struct err *err)
         int ret = s->in_memory ? sh4_agent_try_read(t, s->addr, 2, &now, 1, err) : 0;
         if (ret < 0)
             return err_prefix(err, ret, "VBR instructions");
-        s->in_memory = ret > 0 && (uint16_t)now == twin(s->orig);
+        s->in_memory = ret > 0 && (uint16_t)now == sh4_stub_vbr_twin(s->orig);
         any |= s->in_memory;
     }
     t->vbr_patched = any;

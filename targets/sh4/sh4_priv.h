@@ -250,7 +250,9 @@ struct sh4_target {
     size_t nvbr_sites;
     bool vbr_patched;
     struct sh4_written written;
-    bool leftover;         /* a lost session's hooks were found: its patches are undone as soon as the image is known */
+    bool leftover;         /* a lost session's kernel or hooks were found: its patches are undone as soon as the image is known */
+    bool priority_left;    /* and the priority of its interrupt at the next chance */
+    bool served;           /* this session has had it halted: what is found later is its own */
 
     /* Hooks of the function trace; all may be NULL. trace is its state.
      * trace_hide: replaces patched bytes in what was read (addr, len, buf as read_mem gives them).
@@ -449,6 +451,7 @@ void sh4_stop_was_reset(struct sh4_target *t); /* halted again: the stop to repo
 bool sh4_in_agent(const struct sh4_target *t, uint32_t fetch);
 int sh4_borrow_break(struct sh4_target *t, struct err *err); /* op_halt's break while t->borrowing */
 int sh4_hudi_priority(struct sh4_target *t, struct err *err); /* halted: makes sure of it */
+int sh4_hudi_priority_left(struct sh4_target *t, struct err *err); /* of a lost session: undone */
 int sh4_borrow_clean(struct sh4_target *t, struct err *err); /* before detach: the interrupt's priority as it was */
 enum sh4_loan { SH4_LOAN_NONE, SH4_LOAN_RUN, SH4_LOAN_CRAWL };
 /* Makes a running target halted, until sh4_give_back(); nothing to do for a halted one. -ERR_STATE while a step or a halt

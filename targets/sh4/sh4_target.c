@@ -236,6 +236,13 @@ static void keep_ubc(struct sh4_target *t, bool hooked)
     p->taken = false;
 }
 
+/* Killed or cut off, it could not clean up: its breakpoints are in the program, its vectors, and a priority for its interrupt. */
+static void find_leftovers(struct sh4_target *t, bool found)
+{
+    if (t->layout == &sh4_agent_ase && !t->served)
+        t->leftover = t->priority_left = t->leftover || found;
+}
+
 /* The agent is halted: take over its view. 1: a stop; 0: it must run on. */
 static int take_over(struct sh4_target *t, struct err *err)
 {
@@ -259,7 +266,7 @@ static int take_over(struct sh4_target *t, struct err *err)
     keep_ubc(t, hooked);
     if (hooked) {
         t->prog_vbr = t->save[SH4_SAVE_DBR];
-        t->leftover = t->leftover || (!t->hooks && t->layout == &sh4_agent_ase);
+        find_leftovers(t, !t->hooks);
     } else {
         t->prog_vbr = vbr;
         if (!t->hooks)
@@ -278,14 +285,19 @@ static int take_over(struct sh4_target *t, struct err *err)
         if (ret < 0)
             return ret;
     }
-    ret = sh4_image_undo_leftovers(t, err);
+    ret = t->priority_left ? sh4_hudi_priority_left(t, err) : 0;
+    if (ret == 0)
+        ret = sh4_image_undo_leftovers(t, err);
     if (ret == 0 && t->check_patches)
         ret = sh4_patches_check(t, err);
     if (ret < 0)
         return ret;
+    t->served = true;
     if (t->save[SH4_SAVE_KIND] == SH4_ENTRY_EXCEPTION)
         return classify_exception(t, err);
     sh4_stop_is(t, STOP_REQUEST, SIGNAL_INT);
+    if (t->leftover && !t->image)
+        strcpy(t->stop.text, "a killed session was found: its breakpoints are taken out when the program's ELF is known (--elf)");
     if (REG_GET(t->sr, SH4_SR_BL))
         strcpy(t->stop.text, "halted with SR.BL=1: SPC, SSR and SGR of the running handler are lost");
     return 1;
@@ -782,6 +794,7 @@ static int fill_block(struct sh4_target *t, struct err *err)
 /* It stands in the agent. What nobody has halted runs on: a program that waited for a lost session to read its ring, or for its own exception. */
 static int found_halted(struct sh4_target *t, struct err *err)
 {
+    find_leftovers(t, true);
     int is_stop = take_over(t, err);
     int ret = is_stop < 0 ? is_stop : end_step(t, err);
     if (ret == 0 && (!is_stop || t->save[SH4_SAVE_KIND] == SH4_ENTRY_TRACE))

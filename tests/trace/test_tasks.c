@@ -322,6 +322,71 @@ static void tasks__preempted_in_a_filtered_handler__are_followed_and_noted(void 
     board_close(&b);
 }
 
+/* The words that the program keeps among its code are data. */
+static void name_data(struct board *b)
+{
+    static struct image_section part[4];
+    uint32_t at[5] = { BOARD_TEXT, asm_label(b->prog, "d_one"), asm_label(b->prog, "pause"), asm_label(b->prog, "h_tcb"), 0 };
+    at[4] = BOARD_TEXT + (uint32_t)b->sec.size;
+    for (size_t i = 0; i < ARRAY_LEN(part); i++) {
+        part[i] = b->sec;
+        part[i].addr = at[i];
+        part[i].size = at[i + 1] - at[i];
+        part[i].data = b->sec.data + (at[i] - BOARD_TEXT);
+        part[i].code = !(part[i].writable = i % 2);
+    }
+    b->im.sections = part;
+    b->im.nsections = ARRAY_LEN(part);
+}
+
+/* Tasks whose saved SPC is the agent's. */
+static unsigned waiting_in_agent(struct board *b)
+{
+    static const char *const tasks[] = { "b_0", "b_1", "b_2" };
+    unsigned n = 0;
+    for (size_t i = 0; i < ARRAY_LEN(tasks); i++)
+        n += (board_word(b, board_word(b, asm_label(b->prog, tasks[i]))) & 0x1FFFFFFF) < BOARD_TEXT;
+    return n;
+}
+
+/* Tasks that were interrupted under an earlier trace have its slots in their saved SPC: they go on from there whatever was armed since, also if
+ * the earlier session never ended its trace. */
+static void tasks__preempted_under_an_earlier_trace__go_on_under_the_next(void **state)
+{
+    enum { ARMED = 12, EACH_NS = 150000 };
+    (void)state;
+    for (int lost = 0; lost < 2; lost++) {
+        static struct board b;
+        static struct asm_prog prog;
+        char src[sizeof preemptive + 200];
+        snprintf(src, sizeof src, preemptive, 0x0C0C0000, 0x0C0C0000 - 1024, 0x0C0C0000 - 2048);
+        board_open(&b, &prog, "", src);
+        name_data(&b);
+        struct trace_config cfg = { .counter = { 0x23, 0x13 } };
+        unsigned waiting = 0;
+        for (int i = 0; i < ARMED; i++) {
+            /* Other places are patched, so that other stubs stand where the tasks wait. */
+            cfg.no_patch[0] = (struct trace_range){ asm_label(b.prog, "pause"), asm_label(b.prog, i % 4 < 2 ? "wa" : "ta") };
+            cfg.nno_patch = i % 2;
+            board_arm(&b, &cfg);
+            board_resume(&b);
+            board_for(&b, EACH_NS);
+            if (lost)
+                assert_int_equal(b.t->ops->attach(b.t, NULL), 0);
+            else
+                board_disarm(&b);
+            board_halt(&b);
+            waiting += waiting_in_agent(&b);
+        }
+        board_arm(&b, &cfg);
+        board_run(&b, "m_end", 8000000000);
+        print_message("  %s: %u times a task waited there\n", lost ? "sessions lost" : "ended", waiting);
+        assert_true(waiting >= 10);
+        board_disarm(&b);
+        board_close(&b);
+    }
+}
+
 /* ---- interrupts at every moment ---- */
 
 /* Two timers, one of higher priority; the lower one's handler opens interrupts again and calls. They come so fast that many strike right
@@ -409,6 +474,7 @@ int main(void)
         cmocka_unit_test(tasks__preempted_on_named_stacks__each_has_its_own_work_however_small_they_are),
         cmocka_unit_test(tasks__stacks_named__tree_is_exact_however_small),
         cmocka_unit_test(tasks__preempted_in_a_filtered_handler__are_followed_and_noted),
+        cmocka_unit_test(tasks__preempted_under_an_earlier_trace__go_on_under_the_next),
         cmocka_unit_test(interrupts__nested_at_every_moment__calls_stay_where_they_belong),
         cmocka_unit_test(calls__learning_pc_and_untraced_returns__no_hit_is_made_up),
     };

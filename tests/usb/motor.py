@@ -74,18 +74,19 @@ def sample(program, probe):
 
 
 def symbols(path):
-    """Names to values, of a big-endian ELF32."""
+    """Names to values, of an ELF32."""
     with open(path, "rb") as f:
         data = f.read()
-    shoff, shentsize, shnum = struct.unpack_from(">I", data, 32)[0], *struct.unpack_from(">HH", data, 46)
+    order = "<" if data[5] == 1 else ">"
+    shoff, shentsize, shnum = struct.unpack_from(order + "I", data, 32)[0], *struct.unpack_from(order + "HH", data, 46)
     found = {}
     for i in range(shnum):
-        kind, off, size, link = (struct.unpack_from(">I", data, shoff + i * shentsize + at)[0] for at in (4, 16, 20, 24))
+        kind, off, size, link = (struct.unpack_from(order + "I", data, shoff + i * shentsize + at)[0] for at in (4, 16, 20, 24))
         if kind != 2:
             continue
-        names = struct.unpack_from(">I", data, shoff + link * shentsize + 16)[0]
+        names = struct.unpack_from(order + "I", data, shoff + link * shentsize + 16)[0]
         for at in range(off, off + size, 16):
-            name, value = struct.unpack_from(">II", data, at)
+            name, value = struct.unpack_from(order + "II", data, at)
             found[data[names + name:data.index(b"\0", names + name)].decode()] = value
     return found
 

@@ -37,3 +37,9 @@ foreach(M "ftdi;ftdi;sh7750;ft2232h" "cmsis_dap_v2;cmsis-dap;sh7750;cmsis-dap" "
   pp_usb_test(killed_${NAME} RIG --control killed-${NAME}.sock --board sim:${TARGET} ${MODEL}
               COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/killed.py $<TARGET_FILE:probeprof> ${PROBE} ${TARGET})
 endforeach()
+# Profiles and debuggers that are killed leave a board that the next attach finds as if it had never been traced.
+foreach(M "ftdi;ftdi;ft2232h" "cmsis_dap_v2;cmsis-dap;cmsis-dap" "cmsis_dap_v1;cmsis-dap;cmsis-dap,v1" "jlink;jlink;jlink")
+  list(POP_FRONT M NAME PROBE MODEL)
+  pp_usb_test(killed_traced_${NAME} RIG --control killed-traced-${NAME}.sock --board sim:sh7750 ${MODEL}
+              COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/killed_traced.py $<TARGET_FILE:probeprof> ${PROBE})
+endforeach()

@@ -52,8 +52,14 @@ int sh4_trace_beacon(struct sh4_trace *tr, bool on, struct err *err)
 
 /* ---- patches and vectors ---- */
 
-/* Pairs of address and (TRAPA << 16 | original), as many as there are. Only what is a TRAPA still is put back: what the program has written since is
- * its own. */
+/* The TRAPA, or the twin of an instruction that reads or writes VBR. */
+static bool is_ours(uint32_t insn, uint16_t orig)
+{
+    return insn == SH4_TRACE_TRAP || (insn && insn == sh4_stub_vbr_twin(orig));
+}
+
+/* Pairs of address and (what stands there << 16 | original), as many as there are. Only what is ours still is put back: what the program has written
+ * since is its own. */
 static int undo_pairs(struct sh4_target *t, const uint32_t *pair, size_t n, uint32_t *lo, uint32_t *hi, struct err *err)
 {
     struct sh4_trace_half *half = calloc(n, sizeof *half);
@@ -62,7 +68,7 @@ static int undo_pairs(struct sh4_target *t, const uint32_t *pair, size_t n, uint
         return err_set(err, ERR_NOMEM, "", "patches of a lost session");
     for (size_t i = 0; i < n; i++) {
         uint32_t addr = pair[2 * i];
-        if (pair[2 * i + 1] >> 16 != SH4_TRACE_TRAP || addr & 1)
+        if (!is_ours(pair[2 * i + 1] >> 16, (uint16_t)pair[2 * i + 1]) || addr & 1)
             continue;
         *lo = MIN(*lo, addr & ~31u);
         *hi = MAX(*hi, addr + 2);
@@ -73,7 +79,7 @@ static int undo_pairs(struct sh4_target *t, const uint32_t *pair, size_t n, uint
         ret = sh4_trace_read_halves(t, half, k, err);
     size_t still = 0;
     for (size_t i = 0; ret == 0 && i < k; i++)
-        if (half[i].readable && half[i].there == SH4_TRACE_TRAP)
+        if (half[i].readable && is_ours(half[i].there, half[i].value))
             half[still++] = half[i];
     if (ret == 0)
         ret = sh4_trace_write_halves(t, half, still, err);
@@ -114,7 +120,10 @@ static int undo_at(struct sh4_target *t, uint32_t base, struct err *err)
         return ret;
     if (head[0] != SH4_TRACE_MAGIC || head[1] != SH4_TRACE_VERSION || !plausible_list(base, head[2], head[3]))
         return 0;
+    t->leftover = true; /* a debugger's breakpoints, too, if it had any */
     ret = undo_list(t, head[2], head[3], err);
+    if (ret == 0)
+        ret = sh4_trace_slots_leave(t, base, err);
     if (ret == 0 && t->trace_halted == NULL)
         ret = sh4_trace_meant_left(t, base, err);
     if (ret == 0 && t->prog_vbr == vbr) /* its vectors are still installed: the program's own are in DBR */

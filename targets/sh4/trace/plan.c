@@ -305,7 +305,7 @@ static void lay_out(const struct work *w, struct layout *l)
     l->stubs = l->table - w->stub_bytes; /* which include the return addresses */
     l->table_bytes = w->ram_ids * 2;
     l->patches = align(l->table + l->table_bytes, 8);
-    l->rom = align(l->patches + ((uint32_t)w->nplaces + w->more_patches) * 8, 4);
+    l->rom = align(l->patches + ((uint32_t)(w->nplaces + w->rq->ntwins) + w->more_patches) * 8, 4);
     l->rom_bytes = w->nrom ? align(w->rom[w->nrom - 1].addr + 2 - w->rom[0].addr, 4) : 0;
     l->end = align(l->rom + l->rom_bytes, LINE);
 }
@@ -476,6 +476,17 @@ static void fill_tables(const struct work *w, struct sh4_trace_plan *p, const st
         memcpy(p->image + l->table - w->stub[i].end, w->stub[i].bytes, w->stub[i].len);
 }
 
+/* Behind the patches, to be undone like them. */
+static void fill_twins(const struct work *w, struct sh4_trace_plan *p)
+{
+    for (size_t i = 0; i < w->rq->ntwins; i++) {
+        const struct sh4_trace_twin *x = &w->rq->twins[i];
+        uint8_t *row = p->image + p->room.list + (w->nplaces + i) * 8;
+        put32(row, x->addr, w->rq->big);
+        put32(row + 4, (uint32_t)x->instead << 16 | x->orig, w->rq->big);
+    }
+}
+
 static void fill_words(const struct work *w, struct sh4_trace_plan *p, const struct layout *l)
 {
     const struct sh4_trace_blob *b = &sh4_trace_blob;
@@ -494,7 +505,7 @@ static void fill_words(const struct work *w, struct sh4_trace_plan *p, const str
         { b->l_specials, p->base + l->pages }, { b->l_kernel, rq->kernel_entry },
         { b->l_next1, rq->next_vbr + 0x100 }, { b->l_next4, rq->next_vbr + 0x400 }, { b->l_next6, rq->next_vbr + 0x600 },
         { b->calls_struct, rq->calls_struct },
-        { SH4_TRACE_H_PATCHES, p->base + l->patches }, { SH4_TRACE_H_COUNT, (uint32_t)w->nplaces },
+        { SH4_TRACE_H_PATCHES, p->base + l->patches }, { SH4_TRACE_H_COUNT, p->room.rows },
     };
     for (size_t i = 0; i < ARRAY_LEN(words); i++)
         put32(p->image + words[i].at, words[i].value, rq->big);
@@ -568,8 +579,9 @@ static void place_parts(const struct work *w, struct sh4_trace_plan *p, const st
     p->stubs = l->stubs - w->room;
     p->stubs_end = p->returns = l->table - RETURNS;
     p->pages = l->pages;
+    uint32_t rows = (uint32_t)(w->nplaces + w->rq->ntwins);
     p->room = (struct sh4_trace_room){ .special = l->specials + w->nspecials * SPECIAL, .stub = l->stubs, .list = l->patches,
-                                       .rows = (uint32_t)w->nplaces, .rows_most = (uint32_t)w->nplaces + w->more_patches };
+                                       .rows = rows, .rows_most = rows + w->more_patches };
     p->ring = (p->base + l->end) | 0xA0000000;
     p->ring_bytes = ring_bytes(w->rq, p->base + l->end);
 }
@@ -601,6 +613,7 @@ static int build(struct work *w, struct sh4_trace_plan *p, struct err *err)
     place_parts(w, p, &l);
     relocate(p, rq->serial, rq->big);
     fill_tables(w, p, &l);
+    fill_twins(w, p);
     fill_rom(w, p, &l);
     fill_words(w, p, &l);
     return 0;

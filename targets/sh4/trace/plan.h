@@ -14,6 +14,12 @@
 
 enum { SH4_TRACE_WATCHED = 2 /* points: the user break controller has two channels */ };
 
+/* An instruction of the program's that another one stands for while the agent's vectors are in. */
+struct sh4_trace_twin {
+    uint32_t addr;
+    uint16_t orig, instead;
+};
+
 struct sh4_trace_request {
     struct sh4_sites *sites;      /* verdicts of sites that cannot be traced are written back */
     bool big;
@@ -33,6 +39,8 @@ struct sh4_trace_request {
     uint32_t calls_struct;        /* address of the program's __probeprof, 0 none */
     uint32_t wait_loops;          /* how long the agent waits for the host when the ring is full */
     struct sh4_rom_window window; /* sites marked as stepped lie in it */
+    const struct sh4_trace_twin *twins; /* go into the list for a later attach */
+    size_t ntwins;
     uint32_t ring_limit;          /* largest ring wanted, bytes; 0: all that is left */
 };
 

@@ -713,7 +713,13 @@ static int run_program(struct sh4_target *t, bool ran, struct err *err)
     return ran ? t->base.ops->resume(&t->base, &how, err) : 0;
 }
 
-/* Halted in a stub of an earlier session, whose RAM will be used again: stepped out of it. */
+bool sh4_trace_of_agents(const struct sh4_trace *tr, uint32_t pc)
+{
+    const struct sh4_options *o = &tr->t->opt;
+    return (pc & 0x1FFFFFFF) - (o->agent_ram & 0x1FFFFFFF) < o->agent_ram_bytes || sh4_trace_in_chosen_ram(tr, pc);
+}
+
+/* Halted in a stub: of an earlier session, whose RAM will be used again, or of this one, which ends. It is stepped out of it. */
 static int leave_stub(struct sh4_trace *tr, struct err *err)
 {
     enum { MOST = 16 };
@@ -721,8 +727,7 @@ static int leave_stub(struct sh4_trace *tr, struct err *err)
     struct resume step = { .kind = RESUME_STEP };
     struct target_stop stop;
     for (int i = 0; i < MOST && !REG_GET(t->sr, SH4_SR_BL); i++) {
-        bool ours = (t->pc & 0x1FFFFFFF) - (t->opt.agent_ram & 0x1FFFFFFF) < t->opt.agent_ram_bytes;
-        if (!ours && !sh4_trace_in_chosen_ram(tr, t->pc))
+        if (!sh4_trace_of_agents(tr, t->pc))
             break;
         int ret = t->base.ops->resume(&t->base, &step, err);
         t->continuing = true; /* the step is no one's but ours */
@@ -839,6 +844,25 @@ static int choose_ram(struct sh4_trace *tr, struct err *err)
     return ret < 0 ? ret : sh4_trace_choose_ram(tr, &rq, err);
 }
 
+/* The driver's patches of the image, which are in while the program runs. */
+static struct sh4_trace_twin *twins_of(const struct sh4_target *t)
+{
+    struct sh4_trace_twin *twin = calloc(t->nvbr_sites + 1, sizeof *twin);
+    for (size_t i = 0; twin && i < t->nvbr_sites; i++)
+        twin[i] = (struct sh4_trace_twin){ .addr = t->vbr_sites[i].addr, .orig = t->vbr_sites[i].orig, .instead = sh4_stub_vbr_twin(t->vbr_sites[i].orig) };
+    return twin;
+}
+
+static int plan_request(struct sh4_trace *tr, struct sh4_trace_request *rq, struct err *err)
+{
+    struct sh4_trace_twin *twins = twins_of(tr->t);
+    rq->twins = twins;
+    rq->ntwins = twins ? tr->t->nvbr_sites : 0;
+    int ret = twins ? sh4_trace_plan(rq, &tr->plan, err) : err_set(err, ERR_NOMEM, "", "trace plan");
+    free(twins);
+    return ret;
+}
+
 static int make_plan(struct sh4_trace *tr, struct err *err)
 {
     uint32_t stops[TRACE_MAX_STOPS];
@@ -851,7 +875,7 @@ static int make_plan(struct sh4_trace *tr, struct err *err)
     rq.translated = tr->translated = ret != 0;
     sh4_rom_window(&tr->sites, rq.ram, rq.ram_bytes, &rq.window);
     rq.watch -= rq.window.bytes ? 1 : 0; /* stepping takes the other channel */
-    return ret < 0 ? ret : sh4_trace_plan(&rq, &tr->plan, err);
+    return ret < 0 ? ret : plan_request(tr, &rq, err);
 }
 
 int sh4_trace_plan_for(struct sh4_trace *tr, struct sh4_sites *sites, struct sh4_site *const *site, size_t n, struct err *err)
@@ -1077,6 +1101,8 @@ static int arm_halted(struct sh4_trace *tr, struct err *err)
     if (ret == 0)
         ret = init_state(tr, err);
     if (ret == 0)
+        ret = sh4_trace_slots_found(tr, err);
+    if (ret == 0)
         ret = write_agent(tr, err);
     if (ret == 0)
         ret = sh4_trace_beacon(tr, true, err);
@@ -1086,6 +1112,8 @@ static int arm_halted(struct sh4_trace *tr, struct err *err)
         return ret;
     t->trace_vbr = tr->plan.base;
     ret = sh4_trace_calibrate(tr, err);
+    if (ret == 0)
+        ret = sh4_trace_slots_put(tr, err);
     if (ret == 0)
         ret = begin_counting(tr, err);
     if (ret == 0)
@@ -1188,25 +1216,6 @@ static int trace_arm(struct target *target, const struct trace_config *cfg, stru
 
 /* ---- disarming ---- */
 
-/* Interrupted code still returns to slots that are in use: give it a little time with the agent, then leave a
- * far jump in each slot that is left. */
-static int settle_slots(struct sh4_trace *tr, struct err *err)
-{
-    const struct sh4_trace_blob *b = &sh4_trace_blob;
-    uint32_t spc[SH4_TRACE_SLOTS];
-    int ret = sh4_trace_get(tr, b->slot_spc, spc, ARRAY_LEN(spc), err);
-    for (unsigned i = 0; ret == 0 && i < ARRAY_LEN(spc); i++) {
-        if (!spc[i])
-            continue;
-        bool big = tr->t->base.big_endian;
-        uint16_t hi = (uint16_t)(spc[i] >> 16), lo = (uint16_t)spc[i];
-        /* mov.l r0,@-r15; mov.l 8f,r0; jmp @r0; mov.l @r15+,r0; 8: .long */
-        uint16_t code[] = { 0x2F06, 0xD001, 0x402B, 0x60F6, big ? hi : lo, big ? lo : hi };
-        ret = sh4_agent_write_code(tr->t, tr->plan.base + b->slots + 16 * i, code, ARRAY_LEN(code), err);
-    }
-    return ret;
-}
-
 static int trace_disarm(struct target *target, struct err *err)
 {
     struct sh4_target *t = sh4_of(target);
@@ -1226,10 +1235,12 @@ static int trace_disarm(struct target *target, struct err *err)
     if (ret == 0 && tr->active)
         note_event(tr, EVENT_STOP, t->pc, EVENT_CAUSE_NONE, 0);
     if (ret == 0 && !tr->was_reset)
-        ret = settle_slots(tr, err);
+        ret = sh4_trace_slots_leave(t, tr->plan.base, err);
     size_t before = tr->changed;
     if (ret == 0)
         ret = undo(tr, err);
+    if (ret == 0 && !tr->was_reset)
+        ret = leave_stub(tr, err);
     tr->ending = tr->changed != before;
     if (tr->ending)
         sh4_trace_note(tr);

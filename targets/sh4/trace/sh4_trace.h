@@ -74,6 +74,7 @@ struct sh4_trace {
     bool larger;                 /* the RAM below SH4_TRACE_RAM_TOP was chosen */
     uint32_t kept[SH4_TRACE_KEPT_WORDS]; /* the program while calibration runs in its place */
     bool displaced;                      /* it does, or could not be ended */
+    uint32_t slot_left[SH4_TRACE_SLOTS]; /* where code goes on that waits in a slot of an earlier trace, 0: none does */
     uint32_t loop_counter[2];    /* of it: the counters as its loop left them, if loop_ran */
     bool loop_ran;
     uint32_t slack[2][2];        /* of it: scans until the loop is back, by caches, then traced or not; 0 not known yet */
@@ -152,6 +153,8 @@ int sh4_trace_plan_for(struct sh4_trace *tr, struct sh4_sites *sites, struct sh4
 /* Is addr in a --no-patch range? Is it the agent's, or of its stubs and slots? */
 bool sh4_trace_left_alone(const struct trace_config *cfg, uint32_t addr);
 bool sh4_trace_holds(const struct sh4_target *t, uint32_t pc);
+/* In the agent's RAM, of this session or another. */
+bool sh4_trace_of_agents(const struct sh4_trace *tr, uint32_t pc);
 /* The status note, anew. */
 void sh4_trace_note(struct sh4_trace *tr);
 /* A drain: the agent is halted in the kernel. Everything in the ring goes to the queue (arm.c calls it too). */
@@ -255,6 +258,13 @@ int sh4_trace_meant_intevt(struct sh4_trace *tr, struct err *err);
 /* The halted program gets its BL=1: the trace ends; or that of a lost session, whose agent is at base. */
 int sh4_trace_meant_end(struct sh4_target *t, struct err *err);
 int sh4_trace_meant_left(struct sh4_target *t, uint32_t base, struct err *err);
+/* ---- RTE slots (slots.c) ---- */
+/* What was interrupted finds its way back by itself from now on, without the agent at base. */
+int sh4_trace_slots_leave(struct sh4_target *t, uint32_t base, struct err *err);
+/* What an earlier session left where this one's slots will be, to tr->slot_left; before the agent is written. */
+int sh4_trace_slots_found(struct sh4_trace *tr, struct err *err);
+/* The agent serves it; behind calibration, which needs the slots. */
+int sh4_trace_slots_put(struct sh4_trace *tr, struct err *err);
 /* ---- for an attach after this session was lost (lost.c) ---- */
 /* What of [at, at + bytes) the trace may use: its P1 address, less a resident kernel in it. */
 void sh4_trace_usable_ram(const struct sh4_target *t, uint32_t *at, uint32_t *bytes);
