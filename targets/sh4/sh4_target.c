@@ -297,7 +297,7 @@ static int take_over(struct sh4_target *t, struct err *err)
         return classify_exception(t, err);
     sh4_stop_is(t, STOP_REQUEST, SIGNAL_INT);
     if (t->leftover && !t->image)
-        strcpy(t->stop.text, "a killed session was found: its breakpoints are taken out when the program's ELF is known (--elf)");
+        snprintf(t->stop.text, sizeof t->stop.text, "a killed session was found: --elf FILE lets its breakpoints be taken out");
     if (REG_GET(t->sr, SH4_SR_BL))
         strcpy(t->stop.text, "halted with SR.BL=1: SPC, SSR and SGR of the running handler are lost");
     return 1;
