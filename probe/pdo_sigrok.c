@@ -6,8 +6,6 @@
 #include <string.h>
 #include <time.h>
 
-#include <glib.h>
-
 #include "probe/base/log.h"
 #include "probe/base/util.h"
 #include "probe/host_time.h"
@@ -70,7 +68,7 @@ static void on_packet(const struct sr_dev_inst *device, const struct sr_datafeed
     pthread_mutex_lock(&p->lock);
     p->too_narrow = true;
     pthread_mutex_unlock(&p->lock);
-    sr_session_stop(p->session);
+    p->api.sr_session_stop(p->session);
 }
 
 static void set_phase(struct sigrok_probe *p, enum sigrok_phase phase, int result)
@@ -86,16 +84,16 @@ static void set_phase(struct sigrok_probe *p, enum sigrok_phase phase, int resul
 static void *capture(void *arg)
 {
     struct sigrok_probe *p = arg;
-    GMainContext *loop = g_main_context_new();
-    g_main_context_push_thread_default(loop);
-    int ret = sr_session_start(p->session);
+    GMainContext *loop = p->api.g_main_context_new();
+    p->api.g_main_context_push_thread_default(loop);
+    int ret = p->api.sr_session_start(p->session);
     if (ret == SR_OK) {
         set_phase(p, SIGROK_STREAMING, SR_OK);
-        ret = sr_session_run(p->session);
+        ret = p->api.sr_session_run(p->session);
     }
     set_phase(p, SIGROK_ENDED, ret);
-    g_main_context_pop_thread_default(loop);
-    g_main_context_unref(loop);
+    p->api.g_main_context_pop_thread_default(loop);
+    p->api.g_main_context_unref(loop);
     return NULL;
 }
 
@@ -108,7 +106,7 @@ static bool end_thread(struct sigrok_probe *p)
     if (!p->has_thread)
         return true;
     if (p->session)
-        sr_session_stop(p->session);
+        p->api.sr_session_stop(p->session);
     p->hung = pthread_timedjoin_np(p->thread, NULL, &until) != 0;
     p->has_thread = p->hung;
     return !p->hung;
@@ -120,7 +118,7 @@ static int stop(struct probe *probe, struct err *err)
     if (p->hung || !end_thread(p))
         return err_set(err, ERR_TIMEOUT, "unplug it", "%s: the capture does not end", p->probe.name);
     if (p->session)
-        sr_session_destroy(p->session);
+        p->api.sr_session_destroy(p->session);
     p->session = NULL;
     p->phase = SIGROK_IDLE;
     return 0;
@@ -138,12 +136,12 @@ static void forget(struct sigrok_probe *p)
 
 static int new_session(struct sigrok_probe *p, struct err *err)
 {
-    int ret = sr_session_new(p->context, &p->session);
+    int ret = p->api.sr_session_new(p->context, &p->session);
     if (ret == SR_OK)
-        ret = sr_session_dev_add(p->session, p->device);
+        ret = p->api.sr_session_dev_add(p->session, p->device);
     if (ret == SR_OK)
-        ret = sr_session_datafeed_callback_add(p->session, on_packet, p);
-    return ret == SR_OK ? 0 : err_set(err, ERR_USB, "unplug it and plug it in again", "%s: no capture: %s", p->probe.name, sr_strerror(ret));
+        ret = p->api.sr_session_datafeed_callback_add(p->session, on_packet, p);
+    return ret == SR_OK ? 0 : err_set(err, ERR_USB, "unplug it and plug it in again", "%s: no capture: %s", p->probe.name, p->api.sr_strerror(ret));
 }
 
 static int wait_begun(struct sigrok_probe *p, struct err *err)
@@ -159,7 +157,7 @@ static int wait_begun(struct sigrok_probe *p, struct err *err)
     if (late)
         return err_set(err, ERR_TIMEOUT, "unplug it and plug it in again", "%s: the capture does not begin", p->probe.name);
     return failed ? err_set(err, ERR_USB, "unplug it and plug it in again; try sigrok-cli with the same device", "%s: the capture does not begin: %s",
-                            p->probe.name, sr_strerror(result)) : 0;
+                            p->probe.name, p->api.sr_strerror(result)) : 0;
 }
 
 static int start(struct probe *probe, uint64_t *tick_hz, struct err *err)
@@ -189,7 +187,7 @@ static int ended(struct sigrok_probe *p, struct err *err)
         return err_set(err, ERR_PROTOCOL, "wire the pins to lower channels", "%s: its samples do not hold the channels asked for", p->probe.name);
     return err_set(err, ERR_USB, "look at its cable; if its buffer ran over, a lower rate= or another USB port helps",
                    "%s: the capture ended by itself after %.3g s%s%s", p->probe.name, (double)p->tick / (double)p->rate_hz,
-                   p->result == SR_OK ? "" : ": ", p->result == SR_OK ? "" : sr_strerror(p->result));
+                   p->result == SR_OK ? "" : ": ", p->result == SR_OK ? "" : p->api.sr_strerror(p->result));
 }
 
 static int take(struct probe *probe, pdo_edge *out, size_t cap, uint64_t *lost, struct err *err)
@@ -269,7 +267,9 @@ static int open_probe(const struct probe_config *cfg, struct probe **out, struct
     p->probe.log = cfg->log;
     p->spec = spec;
     snprintf(p->probe.name, sizeof p->probe.name, "sigrok:%.24s%s%.30s", spec.driver, *spec.conn ? ":" : "", spec.conn);
-    ret = sigrok_open_device(p, err);
+    ret = sigrok_load(&p->api, err);
+    if (ret == 0)
+        ret = sigrok_open_device(p, err);
     if (ret < 0) {
         close_probe(&p->probe);
         return ret;

@@ -4,8 +4,6 @@
 #include <string.h>
 #include <strings.h>
 
-#include <glib.h>
-
 #include "probe/base/log.h"
 #include "probe/base/nearest.h"
 #include "probe/base/options.h"
@@ -66,9 +64,9 @@ int sigrok_spec_parse(const char *text, struct sigrok_spec *out, struct err *err
 
 /* ---- finding ---- */
 
-static struct sr_dev_driver *find_driver(struct sr_context *ctx, const char *name, struct nearest *near)
+static struct sr_dev_driver *find_driver(const struct sigrok_api *a, struct sr_context *ctx, const char *name, struct nearest *near)
 {
-    struct sr_dev_driver **all = sr_driver_list(ctx);
+    struct sr_dev_driver **all = a->sr_driver_list(ctx);
     for (size_t k = 0; all && all[k]; k++) {
         if (!strcmp(all[k]->name, name))
             return all[k];
@@ -77,26 +75,26 @@ static struct sr_dev_driver *find_driver(struct sr_context *ctx, const char *nam
     return NULL;
 }
 
-static GSList *scan(struct sr_dev_driver *driver, const char *conn)
+static GSList *scan(const struct sigrok_api *a, struct sr_dev_driver *driver, const char *conn)
 {
     struct sr_config by_conn = { .key = SR_CONF_CONN };
     GSList *options = NULL;
     if (*conn) {
-        by_conn.data = g_variant_ref_sink(g_variant_new_string(conn));
-        options = g_slist_append(NULL, &by_conn);
+        by_conn.data = a->g_variant_ref_sink(a->g_variant_new_string(conn));
+        options = a->g_slist_append(NULL, &by_conn);
     }
-    GSList *found = sr_driver_scan(driver, options);
-    g_slist_free(options);
+    GSList *found = a->sr_driver_scan(driver, options);
+    a->g_slist_free(options);
     if (by_conn.data)
-        g_variant_unref(by_conn.data);
+        a->g_variant_unref(by_conn.data);
     return found;
 }
 
 static const char *or_empty(const char *text) { return text ? text : ""; }
 
-static void describe(const struct sr_dev_inst *d, char *out, size_t cap)
+static void describe(const struct sigrok_api *a, const struct sr_dev_inst *d, char *out, size_t cap)
 {
-    const char *part[] = { or_empty(sr_dev_inst_vendor_get(d)), or_empty(sr_dev_inst_model_get(d)), or_empty(sr_dev_inst_version_get(d)) };
+    const char *part[] = { or_empty(a->sr_dev_inst_vendor_get(d)), or_empty(a->sr_dev_inst_model_get(d)), or_empty(a->sr_dev_inst_version_get(d)) };
     size_t at = 0;
     *out = 0;
     for (size_t k = 0; k < ARRAY_LEN(part); k++)
@@ -108,16 +106,16 @@ static int find_device(struct sigrok_probe *p, struct err *err)
 {
     struct nearest near = { .wanted = p->spec.driver };
     char hint[NEAREST_TEXT];
-    struct sr_dev_driver *driver = find_driver(p->context, p->spec.driver, &near);
+    struct sr_dev_driver *driver = find_driver(&p->api, p->context, p->spec.driver, &near);
     if (!driver)
         return err_set(err, ERR_USAGE, nearest_text(&near, "`sigrok-cli -L` lists libsigrok's drivers", hint, sizeof hint),
                        "sigrok: libsigrok has no driver '%s'", p->spec.driver);
-    if (sr_driver_init(p->context, driver) != SR_OK)
+    if (p->api.sr_driver_init(p->context, driver) != SR_OK)
         return err_set(err, ERR_IO, "try sigrok-cli with the same driver", "sigrok: its driver '%s' does not start", p->spec.driver);
-    GSList *found = scan(driver, p->spec.conn);
-    unsigned n = g_slist_length(found);
+    GSList *found = scan(&p->api, driver, p->spec.conn);
+    unsigned n = p->api.g_slist_length(found);
     p->device = n ? found->data : NULL;
-    g_slist_free(found);
+    p->api.g_slist_free(found);
     if (!n)
         return err_set(err, ERR_NOT_FOUND, "is it plugged in, its firmware and libsigrok's udev rules installed? `sigrok-cli --scan`; a port goes behind a colon",
                        "sigrok: no analyser for %s%s%s", p->spec.driver, *p->spec.conn ? " at " : "", p->spec.conn);
@@ -127,45 +125,52 @@ static int find_device(struct sigrok_probe *p, struct err *err)
     return 0;
 }
 
-static bool is_analyser(struct sr_dev_driver *driver)
+static bool is_analyser(const struct sigrok_api *a, struct sr_dev_driver *driver)
 {
     bool yes = false;
-    GArray *keys = sr_dev_options(driver, NULL, NULL);
+    GArray *keys = a->sr_dev_options(driver, NULL, NULL);
     for (guint k = 0; keys && k < keys->len; k++)
         yes |= g_array_index(keys, uint32_t, k) == SR_CONF_LOGIC_ANALYZER;
     if (keys)
-        g_array_free(keys, TRUE);
+        a->g_array_free(keys, TRUE);
     return yes;
 }
 
-static int add_row(const struct sr_dev_driver *driver, struct sr_dev_inst *d, struct adapter_list *out, struct err *err)
+static int add_row(const struct sigrok_api *api, const struct sr_dev_driver *driver, struct sr_dev_inst *d, struct adapter_list *out, struct err *err)
 {
     struct adapter a = { .driver = &sigrok_driver, .can = ADAPTER_PDO };
-    const char *conn = sr_dev_inst_connid_get(d);
+    const char *conn = api->sr_dev_inst_connid_get(d);
     snprintf(a.bus_path, sizeof a.bus_path, "%.14s%s%.15s", driver->name, conn ? ":" : "", or_empty(conn));
-    describe(d, a.product, sizeof a.product);
+    describe(api, d, a.product, sizeof a.product);
     snprintf(a.note, sizeof a.note, "for --pdo");
     return adapter_list_add(out, &a, err);
 }
 
-int sigrok_scan(struct adapter_list *out, struct err *err)
+static int scan_all(const struct sigrok_api *api, struct adapter_list *out, struct err *err)
 {
     struct sr_context *ctx = NULL;
     int ret = 0;
-    sr_log_loglevel_set(SR_LOG_NONE);
-    if (sr_init(&ctx) != SR_OK)
+    api->sr_log_loglevel_set(SR_LOG_NONE);
+    if (api->sr_init(&ctx) != SR_OK)
         return err_set(err, ERR_IO, "try `sigrok-cli --scan`", "libsigrok does not start");
-    struct sr_dev_driver **all = sr_driver_list(ctx);
+    struct sr_dev_driver **all = api->sr_driver_list(ctx);
     for (size_t k = 0; all && all[k] && ret == 0; k++) {
-        if (!is_analyser(all[k]) || sr_driver_init(ctx, all[k]) != SR_OK)
+        if (!is_analyser(api, all[k]) || api->sr_driver_init(ctx, all[k]) != SR_OK)
             continue;
-        GSList *found = scan(all[k], "");
+        GSList *found = scan(api, all[k], "");
         for (GSList *d = found; d && ret == 0; d = d->next)
-            ret = add_row(all[k], d->data, out, err);
-        g_slist_free(found);
+            ret = add_row(api, all[k], d->data, out, err);
+        api->g_slist_free(found);
     }
-    sr_exit(ctx);
+    api->sr_exit(ctx);
     return ret;
+}
+
+int sigrok_scan(struct adapter_list *out, struct err *err)
+{
+    struct sigrok_api api;
+    int ret = sigrok_load(&api, err);
+    return ret < 0 ? ret : scan_all(&api, out, err);
 }
 
 /* ---- setting up ---- */
@@ -175,7 +180,7 @@ static int choose_signals(struct sigrok_probe *p, struct err *err)
     const char *want[2] = { p->spec.clk, p->spec.data };
     char all[160] = "";
     bool have[2] = { false, false };
-    for (GSList *l = sr_dev_inst_channels_get(p->device); l; l = l->next) {
+    for (GSList *l = p->api.sr_dev_inst_channels_get(p->device); l; l = l->next) {
         struct sr_channel *c = l->data;
         bool use = false;
         for (unsigned k = 0; k < 2 && c->type == SR_CHANNEL_LOGIC; k++)
@@ -186,7 +191,7 @@ static int choose_signals(struct sigrok_probe *p, struct err *err)
         size_t used = strlen(all);
         if (c->type == SR_CHANNEL_LOGIC)
             snprintf(all + used, sizeof all - used, "%s%s", used ? ", " : "", c->name);
-        sr_dev_channel_enable(c, use); /* of one that cannot be switched off the samples are ignored */
+        p->api.sr_dev_channel_enable(c, use); /* of one that cannot be switched off the samples are ignored */
     }
     for (unsigned k = 0; k < 2; k++)
         if (!have[k])
@@ -198,24 +203,25 @@ static int choose_signals(struct sigrok_probe *p, struct err *err)
 /* The rates of the device, or their range, for a hint. */
 static void rates_text(struct sigrok_probe *p, char *out, size_t cap)
 {
+    const GVariantType *rates = (const GVariantType *)"at"; /* as G_VARIANT_TYPE, whose check would have to be linked */
     GVariant *dict = NULL, *list;
     gsize n = 0;
     *out = 0;
-    if (sr_config_list(sr_dev_inst_driver_get(p->device), p->device, NULL, SR_CONF_SAMPLERATE, &dict) != SR_OK || !dict)
+    if (p->api.sr_config_list(p->api.sr_dev_inst_driver_get(p->device), p->device, NULL, SR_CONF_SAMPLERATE, &dict) != SR_OK || !dict)
         return;
     bool range = false;
-    list = g_variant_lookup_value(dict, "samplerates", G_VARIANT_TYPE("at"));
+    list = p->api.g_variant_lookup_value(dict, "samplerates", rates);
     if (!list) {
-        list = g_variant_lookup_value(dict, "samplerate-steps", G_VARIANT_TYPE("at"));
+        list = p->api.g_variant_lookup_value(dict, "samplerate-steps", rates);
         range = true;
     }
-    const uint64_t *hz = list ? g_variant_get_fixed_array(list, &n, sizeof *hz) : NULL;
+    const uint64_t *hz = list ? p->api.g_variant_get_fixed_array(list, &n, sizeof *hz) : NULL;
     size_t at = 0;
     for (gsize k = range ? 0 : n > 12 ? n - 12 : 0; k < (range ? MIN(n, 2u) : n) && at < cap; k++)
         at += (size_t)snprintf(out + at, cap - at, "%s%gM", !at ? "" : range ? " to " : ", ", (double)hz[k] / 1e6);
     if (list)
-        g_variant_unref(list);
-    g_variant_unref(dict);
+        p->api.g_variant_unref(list);
+    p->api.g_variant_unref(dict);
 }
 
 static int bad_rate(struct sigrok_probe *p, const char *what, struct err *err)
@@ -232,10 +238,10 @@ static int set_rate(struct sigrok_probe *p, struct err *err)
     char what[64];
     if (!p->spec.rate_hz)
         return bad_rate(p, "add rate=", err);
-    int ret = sr_config_set(p->device, NULL, SR_CONF_SAMPLERATE, g_variant_new_uint64(p->spec.rate_hz));
-    if (ret == SR_OK && sr_config_get(sr_dev_inst_driver_get(p->device), p->device, NULL, SR_CONF_SAMPLERATE, &now) == SR_OK) {
-        p->rate_hz = g_variant_get_uint64(now);
-        g_variant_unref(now);
+    int ret = p->api.sr_config_set(p->device, NULL, SR_CONF_SAMPLERATE, p->api.g_variant_new_uint64(p->spec.rate_hz));
+    if (ret == SR_OK && p->api.sr_config_get(p->api.sr_dev_inst_driver_get(p->device), p->device, NULL, SR_CONF_SAMPLERATE, &now) == SR_OK) {
+        p->rate_hz = p->api.g_variant_get_uint64(now);
+        p->api.g_variant_unref(now);
     }
     if (ret == SR_OK && p->rate_hz == p->spec.rate_hz)
         return 0;
@@ -243,19 +249,19 @@ static int set_rate(struct sigrok_probe *p, struct err *err)
     return bad_rate(p, what, err);
 }
 
-static GVariant *setting_value(const struct sr_key_info *key, const char *text)
+static GVariant *setting_value(const struct sigrok_api *a, const struct sr_key_info *key, const char *text)
 {
     char *end;
     double low = strtod(text, &end), high = *end == '-' ? strtod(end + 1, &end) : low;
     bool number = end != text && !*end;
     uint64_t size;
     switch (key->datatype) {
-    case SR_T_STRING: return g_variant_new_string(text);
-    case SR_T_BOOL: return g_variant_new_boolean(sr_parse_boolstring(text));
-    case SR_T_UINT64: return sr_parse_sizestring(text, &size) == SR_OK ? g_variant_new_uint64(size) : NULL;
-    case SR_T_INT32: return number ? g_variant_new_int32((int32_t)low) : NULL;
-    case SR_T_FLOAT: return number ? g_variant_new_double(low) : NULL;
-    case SR_T_DOUBLE_RANGE: return number ? g_variant_new("(dd)", low, high) : NULL;
+    case SR_T_STRING: return a->g_variant_new_string(text);
+    case SR_T_BOOL: return a->g_variant_new_boolean(a->sr_parse_boolstring(text));
+    case SR_T_UINT64: return a->sr_parse_sizestring(text, &size) == SR_OK ? a->g_variant_new_uint64(size) : NULL;
+    case SR_T_INT32: return number ? a->g_variant_new_int32((int32_t)low) : NULL;
+    case SR_T_FLOAT: return number ? a->g_variant_new_double(low) : NULL;
+    case SR_T_DOUBLE_RANGE: return number ? a->g_variant_new("(dd)", low, high) : NULL;
     default: return NULL;
     }
 }
@@ -263,29 +269,29 @@ static GVariant *setting_value(const struct sr_key_info *key, const char *text)
 /* Some settings are the device's, some of the group of channels that ours belong to. */
 static int set_one(struct sigrok_probe *p, const char *name, const char *text, struct err *err)
 {
-    const struct sr_key_info *key = sr_key_info_name_get(SR_KEY_CONFIG, name);
-    GVariant *v = key ? setting_value(key, text) : NULL;
+    const struct sr_key_info *key = p->api.sr_key_info_name_get(SR_KEY_CONFIG, name);
+    GVariant *v = key ? setting_value(&p->api, key, text) : NULL;
     if (!v)
         return err_set(err, ERR_USAGE, "pdo=, pdoclk=, rate=, or settings of the device as `sigrok-cli --show` names them",
                        key ? "%s: %s=%s is no value for it" : "%s: libsigrok knows no setting %s", p->probe.name, name, text);
-    g_variant_ref_sink(v);
-    int ret = sr_config_set(p->device, NULL, key->key, v);
-    for (GSList *l = sr_dev_inst_channel_groups_get(p->device); l && ret != SR_OK; l = l->next) {
+    p->api.g_variant_ref_sink(v);
+    int ret = p->api.sr_config_set(p->device, NULL, key->key, v);
+    for (GSList *l = p->api.sr_dev_inst_channel_groups_get(p->device); l && ret != SR_OK; l = l->next) {
         struct sr_channel_group *group = l->data;
         for (GSList *c = group->channels; c && ret != SR_OK; c = c->next)
             if (((struct sr_channel *)c->data)->type == SR_CHANNEL_LOGIC && ((struct sr_channel *)c->data)->enabled)
-                ret = sr_config_set(p->device, group, key->key, v);
+                ret = p->api.sr_config_set(p->device, group, key->key, v);
     }
-    g_variant_unref(v);
-    return ret == SR_OK ? 0 : err_set(err, ERR_USAGE, "`sigrok-cli --show` lists what it takes", "%s: %s=%s: %s", p->probe.name, name, text, sr_strerror(ret));
+    p->api.g_variant_unref(v);
+    return ret == SR_OK ? 0 : err_set(err, ERR_USAGE, "`sigrok-cli --show` lists what it takes", "%s: %s=%s: %s", p->probe.name, name, text, p->api.sr_strerror(ret));
 }
 
 static int set_up(struct sigrok_probe *p, struct err *err)
 {
-    if (!sr_dev_has_option(p->device, SR_CONF_CONTINUOUS))
+    if (!p->api.sr_dev_has_option(p->device, SR_CONF_CONTINUOUS))
         return err_set(err, ERR_UNSUPPORTED, "capture into a file with sigrok-cli or PulseView, then `probeprof decode`",
                        "%s: it fills its buffer and stops, which is no continuous capture", p->probe.name);
-    sr_config_set(p->device, NULL, SR_CONF_CONTINUOUS, g_variant_new_boolean(TRUE)); /* those that have a choice */
+    p->api.sr_config_set(p->device, NULL, SR_CONF_CONTINUOUS, p->api.g_variant_new_boolean(TRUE)); /* those that have a choice */
     int ret = choose_signals(p, err);
     for (size_t k = 0; k < p->spec.nset && ret == 0; k++)
         ret = set_one(p, p->spec.set[k].name, p->spec.set[k].value, err);
@@ -296,19 +302,19 @@ int sigrok_open_device(struct sigrok_probe *p, struct err *err)
 {
     sigrok_close_device(p);
     bool tells = p->probe.log && p->probe.log->enabled >> LOG_USB & 1;
-    sr_log_loglevel_set(tells ? SR_LOG_DBG : SR_LOG_NONE); /* libsigrok writes to stderr by itself */
-    if (sr_init(&p->context) != SR_OK) {
+    p->api.sr_log_loglevel_set(tells ? SR_LOG_DBG : SR_LOG_NONE); /* libsigrok writes to stderr by itself */
+    if (p->api.sr_init(&p->context) != SR_OK) {
         p->context = NULL;
         return err_set(err, ERR_IO, "try `sigrok-cli --scan`", "sigrok: libsigrok does not start");
     }
     int ret = find_device(p, err);
     if (ret < 0)
         return ret;
-    int opened = sr_dev_open(p->device);
+    int opened = p->api.sr_dev_open(p->device);
     if (opened != SR_OK) {
         p->device = NULL;
         return err_set(err, ERR_USB, "does another program use it? libsigrok's udev rules give permission (package libsigrok4)",
-                       "%s: it cannot be opened: %s", p->probe.name, sr_strerror(opened));
+                       "%s: it cannot be opened: %s", p->probe.name, p->api.sr_strerror(opened));
     }
     return set_up(p, err);
 }
@@ -316,9 +322,9 @@ int sigrok_open_device(struct sigrok_probe *p, struct err *err)
 void sigrok_close_device(struct sigrok_probe *p)
 {
     if (p->device)
-        sr_dev_close(p->device);
+        p->api.sr_dev_close(p->device);
     p->device = NULL;
     if (p->context)
-        sr_exit(p->context);
+        p->api.sr_exit(p->context);
     p->context = NULL;
 }
