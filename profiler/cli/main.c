@@ -10,6 +10,7 @@
 #include "probe/base/util.h"
 #include "profiler/cli/boards.h"
 #include "profiler/cli/command.h"
+#include "profiler/cli/completion.h"
 #include "probe/base/nearest.h"
 
 static int run_version(struct cli *cli, int argc, char **argv, struct err *err);
@@ -135,6 +136,12 @@ static int run_help(struct cli *cli, int argc, char **argv, struct err *err)
     return 0;
 }
 
+static int run_completion(struct cli *cli, int argc, char **argv, struct err *err)
+{
+    const struct completion c = { .command = commands, .n = ARRAY_LEN(commands), .boards = cli->boards, .out = cli->out };
+    return completion_print(&c, argc == 3 ? argv[2] : "", err);
+}
+
 static bool wants_help(int argc, char **argv)
 {
     for (int i = 1; i < argc && strcmp(argv[i], "--"); i++)
@@ -150,6 +157,8 @@ static int dispatch(struct cli *cli, int argc, char **argv, struct err *err)
         return run_version(cli, 1, argv, err);
     if (argc > 1 && wants_help(2, argv) && argc == 2)
         return run_help(cli, 1, argv, err);
+    if (argc > 1 && !strcmp(argv[1], "completion"))
+        return run_completion(cli, argc, argv, err);
     const struct command *c = &command_run;
     int skip = 0;
     if (argc > 1 && argv[1][0] != '-') {

@@ -1,0 +1,119 @@
+#include "profiler/cli/completion.h"
+
+#include <ctype.h>
+#include <string.h>
+
+#include "probe/base/util.h"
+#include "profiler/cli/parts.h"
+
+static void add(char *words, const char *before, const char *name, const char *after)
+{
+    size_t at = strlen(words);
+    snprintf(words + at, COMPLETION_TEXT - at, "%s%s%s%s", at ? " " : "", before, name, after);
+}
+
+/* ---- what only the tables of drivers and parts know ---- */
+
+static void probes(const struct completion *c, char *words)
+{
+    for (const struct sim_board_type *const *b = c->boards; *b; b++)
+        add(words, "sim:", (*b)->name, "");
+    for (const struct probe_driver *const *d = probe_drivers(); *d; d++)
+        if (strcmp((*d)->name, "sim") && !(*d)->pdo)
+            add(words, "", (*d)->name, "");
+}
+
+static void targets(const struct completion *c, char *words)
+{
+    (void)c;
+    for (const struct part *p = parts(); p->name; p++)
+        add(words, "", p->name, "");
+}
+
+/* A word of a list that has spaces between them. */
+static bool has(const char *words, const char *name)
+{
+    size_t n = strlen(name);
+    for (const char *at = strstr(words, name); at; at = strstr(at + 1, name))
+        if ((at == words || at[-1] == ' ') && (!at[n] || at[n] == ' '))
+            return true;
+    return false;
+}
+
+static void events(const struct completion *c, char *words)
+{
+    (void)c;
+    for (const struct part *p = parts(); p->name; p++)
+        for (const struct counter_event *e = p->ops()->events; e && e->name; e++)
+            if (!has(words, e->name))
+                add(words, "", e->name, "");
+}
+
+/* By the option's name: the same in every command. A test gives each word to the program. */
+static const struct {
+    const char *option, *words;
+    void (*more)(const struct completion *c, char *words);
+} lists[] = {
+    { "probe", "", probes }, { "target", "", targets }, { "c1", "", events }, { "c2", "", events },
+    { "irq-filter", "off auto calls shinobi", NULL },
+    { "policy", "lossless live", NULL },
+    { "capture", "auto pdo bdc", NULL },
+    { "sort", "hits c1 c1+children c2 c2+children line name address", NULL },
+    { "log", "usb wire target rsp prof all", NULL },
+    { "speed", "auto", NULL },
+    { "gdb", "off", NULL },
+    { "format", "lines pdo-bytes dbgtb edges vcd sr raw", NULL },
+};
+
+enum completion_kind completion_value(const struct completion *c, const struct opt *o, char *words)
+{
+    *words = 0;
+    if (!o->arg)
+        return COMPLETION_NONE;
+    for (size_t i = 0; i < ARRAY_LEN(lists); i++)
+        if (!strcmp(lists[i].option, o->name)) {
+            strcpy(words, lists[i].words);
+            if (lists[i].more)
+                lists[i].more(c, words);
+            return COMPLETION_WORDS;
+        }
+    bool file = !strcmp(o->arg, "F") || !strncmp(o->arg, "F.", 2) || !strcmp(o->arg, "E") || !strcmp(o->arg, "FILE");
+    return file ? COMPLETION_FILE : COMPLETION_FREE;
+}
+
+enum completion_kind completion_argument(const struct completion *c, const struct command *k, char *words)
+{
+    const char *text = strchr(k->usage, ' ');
+    *words = 0;
+    while (text && (text[1] == '[' ? !strncmp(text, " [-", 3) || !strncmp(text, " [OPTIONS]", 10) : text[1] == '-'))
+        text = strchr(text + 1, ' ');
+    if (!text)
+        return COMPLETION_NONE;
+    text += strspn(text, " [");
+    if (!strncmp(text, "COMMAND", 7)) {
+        for (size_t i = 0; i < c->n; i++)
+            add(words, "", c->command[i]->name, "");
+        return COMPLETION_WORDS;
+    }
+    if (isupper((unsigned char)*text))
+        return COMPLETION_FILE;
+    snprintf(words, COMPLETION_TEXT, "%.*s", (int)strcspn(text, " ]"), text);
+    for (char *bar = strchr(words, '|'); bar; bar = strchr(bar, '|'))
+        *bar = ' ';
+    return COMPLETION_WORDS;
+}
+
+bool completion_again(const struct opt *o) { return o->arg && strstr(o->help, "may be given"); }
+
+int completion_print(const struct completion *c, const char *shell, struct err *err)
+{
+    static const struct { const char *name; void (*print)(const struct completion *c); } shells[] = {
+        { "bash", completion_bash }, { "zsh", completion_zsh }, { "fish", completion_fish },
+    };
+    for (size_t i = 0; i < ARRAY_LEN(shells); i++)
+        if (!strcmp(shells[i].name, shell)) {
+            shells[i].print(c);
+            return 0;
+        }
+    return err_set(err, ERR_USAGE, "probeprof completion bash|zsh|fish", "completion: no such shell");
+}

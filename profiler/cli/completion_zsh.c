@@ -1,0 +1,95 @@
+#include <string.h>
+
+#include "profiler/cli/completion.h"
+
+/* Text within '...' of an argument of _arguments or _describe, where ':', '[' and ']' mean something. */
+static void quoted(const char *text, FILE *out)
+{
+    for (; *text; text++) {
+        if (*text == '\'')
+            fputs("'\\''", out);
+        else
+            fprintf(out, "%s%c", strchr(":[]\\", *text) ? "\\" : "", *text);
+    }
+}
+
+static void action(enum completion_kind kind, const char *words, FILE *out)
+{
+    if (kind == COMPLETION_FILE)
+        fputs("_files", out);
+    else if (kind == COMPLETION_WORDS) {
+        fputc('(', out);
+        quoted(words, out);
+        fputc(')', out);
+    } else
+        fputc(' ', out);
+}
+
+/* '(-p --probe)--probe=[adapter]:P:(...)', for one spelling of the option. */
+static void spec(const struct completion *c, const struct opt *o, const char *spelling, const char *joint)
+{
+    char words[COMPLETION_TEXT];
+    enum completion_kind kind = completion_value(c, o, words);
+    fprintf(c->out, " \\\n            '");
+    if (completion_again(o))
+        fputc('*', c->out);
+    else if (o->letter)
+        fprintf(c->out, "(-%c --%s)", o->letter, o->name);
+    fprintf(c->out, "%s%s[", spelling, o->arg ? joint : "");
+    quoted(o->help, c->out);
+    fputc(']', c->out);
+    if (o->arg) {
+        fputc(':', c->out);
+        quoted(o->arg, c->out);
+        fputc(':', c->out);
+        action(kind, words, c->out);
+    }
+    fputc('\'', c->out);
+}
+
+static void rows(const struct completion *c, const struct command *k)
+{
+    char words[COMPLETION_TEXT], name[64];
+    fprintf(c->out, "    %s)\n        _arguments -s", k->name);
+    for (const struct opt *o = k->opts; o->name; o++) {
+        if (o->letter) {
+            snprintf(name, sizeof name, "-%c", o->letter);
+            spec(c, o, name, "+");
+        }
+        snprintf(name, sizeof name, "--%s", o->name);
+        spec(c, o, name, "=");
+    }
+    enum completion_kind kind = completion_argument(c, k, words);
+    if (kind != COMPLETION_NONE) {
+        fprintf(c->out, " \\\n            '%s:argument:", kind == COMPLETION_FILE ? "*" : "1");
+        action(kind, words, c->out);
+        fprintf(c->out, "'%s", kind == COMPLETION_WORDS && strcmp(k->name, "help") ? " \\\n            '*:file:_files'" : "");
+    }
+    fprintf(c->out, "\n        ;;\n");
+}
+
+void completion_zsh(const struct completion *c)
+{
+    fprintf(c->out, "#compdef probeprof\n# zsh completion of probeprof's command line, made by `probeprof completion zsh`\n\n_probeprof()\n{\n"
+                    "    local command=run\n    local -a commands\n    commands=(\n");
+    for (size_t i = 0; i < c->n; i++) {
+        fprintf(c->out, "        '%s:", c->command[i]->name);
+        quoted(c->command[i]->summary, c->out);
+        fprintf(c->out, "'\n");
+    }
+    fprintf(c->out, "    )\n"
+                    "    if (( CURRENT == 2 )) && [[ $words[2] != -* ]]; then\n"
+                    "        _describe command commands\n"
+                    "        return\n"
+                    "    fi\n"
+                    "    if [[ $words[2] != -* ]]; then\n"
+                    "        command=$words[2]\n"
+                    "        shift words\n"
+                    "        (( CURRENT-- ))\n"
+                    "    fi\n"
+                    "    case $command in\n");
+    for (size_t i = 0; i < c->n; i++)
+        rows(c, c->command[i]);
+    fprintf(c->out, "    esac\n}\n\n"
+                    "if [[ $zsh_eval_context[-1] == loadautofunc ]]; then _probeprof \"$@\"; else compdef _probeprof probeprof; fi\n");
+}
