@@ -118,7 +118,7 @@ static int no_node(const struct usb_info *dev, uint8_t interface, struct err *er
 
 static int no_access(const char *path, const struct usb_info *dev, struct err *err)
 {
-    return err_set(err, ERR_USB, "install the udev rules (udev/60-probeprof.rules), plug the adapter in again", "HID %s: %s cannot be opened (%s)",
+    return err_set(err, ERR_USB, "install the udev rules (60-probeprof.rules), plug the adapter in again", "HID %s: %s cannot be opened (%s)",
                    dev->bus_path, path, strerror(errno));
 }
 

@@ -165,7 +165,7 @@ static int open_failed(const struct usb_info *dev, int rc, struct err *err)
     char node[40];
     node_of(dev, node, sizeof node);
     if (rc == LIBUSB_ERROR_ACCESS)
-        return err_set(err, ERR_USB, "install udev/60-probeprof.rules, then plug it in again; without a seat (ssh, a service) see docs/service.md",
+        return err_set(err, ERR_USB, "install 60-probeprof.rules, then plug it in again; without a seat (ssh, a service) see service.md of the documents",
                        "USB %s: no permission to open %s", dev->bus_path, node);
     if (rc == LIBUSB_ERROR_NO_DEVICE && usb_present(dev))
         return err_set(err, ERR_USB, "in a container, pass /dev/bus/usb into it", "USB %s: there is no %s", dev->bus_path, node);

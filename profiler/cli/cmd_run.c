@@ -45,8 +45,8 @@ static const char text[] =
     "  load = yes\n"
     "Flags override PROBEPROF_PROBE, which overrides that file.\n"
     "\n"
-    "Example, on the simulated board:\n"
-    "  cd docs/examples/profexam\n"
+    "Example, on the simulated board, in the folder examples/profexam that is\n"
+    "installed in share/doc/probeprof (source: in docs):\n"
     "  probeprof --probe sim:sh7750 --start main+8 --stop 0x0C010030 --passes 1\n";
 
 const struct command command_run = {

@@ -4,7 +4,9 @@ CXX = sh4-linux-gnu-g++
 # -O0 and nothing else: from -O1 on that compiler drops tests of loaded values against zero. And no
 # -Wall: with it, this compiler puts a NOP before the BRA of profexam's main and moves its stop point.
 CFLAGS = -ml -m4 -O0 -g -ffreestanding -fno-pic -fno-stack-protector -fno-asynchronous-unwind-tables \
-         -ffile-prefix-map=$(CURDIR)=.
+         -ffile-prefix-map=$(CURDIR)=. -I$(HEADERS) -ffile-prefix-map=$(HEADERS)=../../../targets/sh4/agent
+# Where probeprof_target.h is: in probeprof's source, else where it was installed together with the examples.
+HEADERS = $(firstword $(wildcard ../../../targets/sh4/agent) ../../../../../include)
 # No run-time library: nothing is thrown, nothing asks for a type, statics need no lock.
 CXXFLAGS = $(CFLAGS) -std=c++17 -fno-exceptions -fno-rtti -fno-threadsafe-statics
 ASFLAGS = $(CFLAGS) -Wa,-g,--debug-prefix-map=$(CURDIR)=.

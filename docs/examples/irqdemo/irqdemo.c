@@ -7,7 +7,7 @@
  *   CallBlocked  1 call; Blocked 1, with SR.BL=1
  * Compiled with -O0 only, for the reason in ../profexam/README.md. */
 #define PROBEPROF_DEFINE
-#include "../../../targets/sh4/agent/probeprof_target.h"
+#include "probeprof_target.h"
 #include "irqdemo.h"
 
 volatile unsigned Mode = MODE_TIMER;

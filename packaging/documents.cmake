@@ -1,0 +1,13 @@
+# installed_document(FILE FOLDER) - a document as it is to be installed: docs/x.md is then x.md in the same folder, and the examples are below it.
+set(OURS "(targets|probe|profiler|gdbstub|tests)/[a-z]")
+set(OURS_NOTE "Paths below `targets/`, `probe/`, `profiler/`, `gdbstub/` and `tests/` are those of probeprof's source, which is not installed.")
+function(installed_document FILE FOLDER)
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${FILE})
+  file(READ ${FILE} TEXT)
+  get_filename_component(NAME ${FILE} NAME)
+  string(REPLACE "docs/" "" TEXT "${TEXT}")
+  if(TEXT MATCHES "${OURS}" AND NAME MATCHES "\\.md$")
+    string(REGEX REPLACE "^(#[^\n]*\n)" "\\1\n${OURS_NOTE}\n" TEXT "${TEXT}")
+  endif()
+  file(CONFIGURE OUTPUT ${FOLDER}/${NAME} CONTENT "@TEXT@" @ONLY)
+endfunction()
