@@ -9,6 +9,30 @@ need_tools() {
   done
 }
 
+# source_of PACKAGE FILE... - prints the first FILE that is there: of the installed PACKAGE, else of one that is fetched into $cache and unpacked
+# there. FILEs are below /, and may be patterns.
+source_of() {
+  local package=$1 folder file
+  shift
+  for folder in "" "$cache/source"; do
+    [ -z "$folder" ] || fetch_source "$package" >&2
+    for file in "$@"; do
+      for file in "$folder"$file; do # a pattern
+        [ ! -f "$file" ] || { echo "$file"; return 0; }
+      done
+    done
+  done
+  return 1
+}
+fetch_source() {
+  local deb
+  command -v apt-get >/dev/null && command -v dpkg-deb >/dev/null || return 1
+  mkdir -p "$cache/deb" "$cache/source"
+  (cd "$cache/deb" && apt-get -o APT::Sandbox::User=root download "$1") || return 1
+  for deb in "$cache"/deb/"$1"_*.deb; do dpkg-deb -x "$deb" "$cache/source" || return 1; done
+  rm -r "$cache/deb"
+}
+
 # cache_of NAME RESULT - sets $cache; prints RESULT, a path in it, and ends if it is built already.
 cache_of() {
   cache=${XDG_CACHE_HOME:-$HOME/.cache}/probeprof/$1
@@ -23,7 +47,13 @@ build_cached() {
   if [ ! -e "$cache/complete" ]; then
     work=$(mktemp -d "$cache/build.XXXXXX") || exit 1
     trap 'rm -rf "$work"' EXIT
-    (cd "$work" && "$1") >"$cache/build.log" 2>&1 </dev/null || { echo "the build failed, see $cache/build.log" >&2; exit 1; }
+    (cd "$work" && "$1") >"$cache/build.log" 2>&1 </dev/null
+    case $? in
+    0) ;;
+    77) tail -n 1 "$cache/build.log" >&2; exit 77 ;; # something is missing
+    *) echo "the build failed, see $cache/build.log" >&2; exit 1 ;;
+    esac
+    rm -rf "$cache/source"
     touch "$cache/complete"
   fi
   echo "$cache/$2"
