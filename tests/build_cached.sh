@@ -9,17 +9,13 @@ need_tools() {
   done
 }
 
-# source_of PACKAGE FILE... - prints the first FILE that is there: of the installed PACKAGE, else of one that is fetched into $cache and unpacked
-# there. FILEs are below /, and may be patterns.
+# source_of PACKAGE PATTERN - prints the first file that is there: of the installed PACKAGE, else of one that is fetched into $cache and unpacked there.
 source_of() {
-  local package=$1 folder file
-  shift
+  local folder file
   for folder in "" "$cache/source"; do
-    [ -z "$folder" ] || fetch_source "$package" >&2
-    for file in "$@"; do
-      for file in "$folder"$file; do # a pattern
-        [ ! -f "$file" ] || { echo "$file"; return 0; }
-      done
+    [ -z "$folder" ] || fetch_source "$1" >&2
+    for file in "$folder"$2; do
+      [ ! -f "$file" ] || { echo "$file"; return 0; }
     done
   done
   return 1
