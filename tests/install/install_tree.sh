@@ -81,6 +81,13 @@ if command -v systemd-analyze >/dev/null; then
     [ -z "$findings" ] || fail "systemd: $findings"
 fi
 
+if systemd-analyze security --help >/dev/null 2>&1; then
+    cp "$unit" "$tree/units/probeprof@x.service"
+    (cd "$tree/units" && systemd-analyze security --offline=yes --threshold=29 --no-pager ./probeprof@x.service) >"$tree/security" 2>&1 ||
+        { cat "$tree/security"; fail "the unit is not confined"; }
+    tail -n 1 "$tree/security"
+fi
+
 # The header serves programs for the board: no include path but its own folder.
 gcc=sh4-linux-gnu-gcc
 if command -v $gcc >/dev/null; then
