@@ -8,7 +8,7 @@ import subprocess
 import sys
 import tempfile
 
-TIMEOUT = 300 # a loaded machine
+TIMEOUT = 600 # a loaded machine
 
 # What is typed (the cursor stands behind it), and what must and must not be among the words the last one may become.
 ASKED = (
@@ -63,7 +63,7 @@ while IFS= read -r line; do
     until [[ -e $2/marks && $(wc -l <$2/marks) -ge $asked ]]; do
         sleep 0.02
         zpty -r -t z junk >/dev/null
-        (( ++waited < 5000 )) || { print -u2 -- "zsh does not answer to: $line"; exit 1 }
+        (( ++waited < 25000 )) || { print -u2 -- "zsh does not answer to: $line"; exit 1 }
     done
     while IFS= read -r word; do [[ -z $word ]] || printf '%s\t%s\n' "$line" "$word"; done <$2/shown
 done

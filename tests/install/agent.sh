@@ -69,7 +69,7 @@ for endian in little big; do
         [ "$(sh4-linux-gnu-nm -g --defined-only libprobeprof_agent_$way.a | awk 'NF == 3 { print $3 }')" = agent_init ] || fail "$way: names that may clash"
         sh4-linux-gnu-objcopy -O binary --change-section-lma .boot=0xA0000000 $way.elf $way.rom
     done
-    timeout 120 "$probeprof" doctor --probe "sim:sh7750,rom=hudi.rom,private=off$be" --no-private --elf hudi.elf --halt --conf off >out 2>&1 ||
+    timeout 600 "$probeprof" doctor --probe "sim:sh7750,rom=hudi.rom,private=off$be" --no-private --elf hudi.elf --halt --conf off >out 2>&1 ||
         { cat out; fail "$endian, H-UDI: doctor is not content"; }
     cat out
     grep -E '^ok +cpu|^ok +halt' out >/dev/null || { cat out; fail "$endian, H-UDI: the CPU was not halted"; }

@@ -51,7 +51,7 @@ before=$(listing)
 example() { # FOLDER WORD THAT COMES OUT, ARGUMENTS...
     local folder=$1 word=$2
     shift 2
-    (cd "$doc/examples/$folder" && HOME=$tree/home PROBEPROF_PROBE=${board-} "${as_user[@]}" timeout 300 "$usr/bin/probeprof" "$@" --gdb off) >"$tree/out" 2>"$tree/err" ||
+    (cd "$doc/examples/$folder" && HOME=$tree/home PROBEPROF_PROBE=${board-} "${as_user[@]}" timeout 600 "$usr/bin/probeprof" "$@" --gdb off) >"$tree/out" 2>"$tree/err" ||
         { cat "$tree/out" "$tree/err"; fail "example $folder: exit code $?"; }
     grep "$word" "$tree/out" >/dev/null || { cat "$tree/out" "$tree/err"; fail "example $folder: no $word"; }
     echo "example $folder: $(wc -l <"$tree/out") lines"

@@ -49,7 +49,7 @@ dpkg --force-unsafe-io -i /mnt/package/p.deb || fail "dpkg -i failed"
 dpkg -V probeprof || fail "what is installed is not what was packed"
 setpriv --reuid 65534 --regid 65534 --clear-groups probeprof version || fail "it does not run"
 cd /usr/share/doc/probeprof/examples/motor
-setpriv --reuid 65534 --regid 65534 --clear-groups timeout 300 probeprof --for 20ms --gdb off | grep control_loop || fail "the example does not run"
+setpriv --reuid 65534 --regid 65534 --clear-groups timeout 600 probeprof --for 20ms --gdb off | grep control_loop || fail "the example does not run"
 [ -s /usr/lib/udev/rules.d/60-probeprof.rules ] && [ -s /usr/lib/systemd/user/probeprof@.service ] || fail "rules or unit are missing"
 man -w probeprof || ! command -v man || fail "no manual"
 bash --norc -c '. /usr/share/bash-completion/completions/probeprof; complete -p probeprof' || fail "no completion"
