@@ -19,8 +19,8 @@ dpkg-deb -I "$deb"
 dpkg-deb -f "$deb" Depends | grep 'libusb-1.0-0' >/dev/null || fail "it does not depend on libusb"
 if dpkg-deb -f "$deb" Depends | grep sigrok >/dev/null; then fail "it depends on libsigrok"; fi
 
-# What is overridden is explained in packaging/debian/lintian-overrides: the examples' ELFs and nothing else.
-if grep -v '^#' "$(dirname "$0")/../../packaging/debian/lintian-overrides" | grep -v 'examples/\*\.elf\]$'; then fail "overrides beside the examples'"; fi
+# What is overridden is explained in .ci/package/debian/lintian-overrides: the examples' ELFs and nothing else.
+if grep -v '^#' "$(dirname "$0")/../../.ci/package/debian/lintian-overrides" | grep -v 'examples/\*\.elf\]$'; then fail "overrides beside the examples'"; fi
 # In a folder that others may read, as lintian's helpers run as somebody else.
 (cd "$tmp" && lintian --allow-root --pedantic --fail-on error,warning,pedantic --no-cfg "$deb") >"$tmp/said" 2>&1 ||
     { cat "$tmp/said"; fail "lintian has something to say"; }

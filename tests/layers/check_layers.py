@@ -46,7 +46,7 @@ SYSTEM = {
 }
 TOP_LEVEL = {
     ".ci", ".git", ".gitignore", ".github", ".clang-format", "CMakeLists.txt", "CMakePresets.json",
-    "HACKING.md", "LICENSE", "README.md", "build", "docs", "gdbstub", "packaging", "probe", "profiler",
+    "HACKING.md", "LICENSE", "README.md", "build", "docs", "gdbstub", "probe", "profiler",
     "run-demo", "run-tests", "targets", "tests", "udev",
 }
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
