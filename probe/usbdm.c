@@ -34,7 +34,6 @@ struct usbdm {
     uint8_t mark;          /* of the last command: its toggle or sequence, in place */
     uint16_t caps, most;   /* bytes of a command */
     bool user_speed, bkgd_low;
-    uint64_t told_hz;      /* ticks of GET_SPEED, V5; 0: not known yet */
     uint8_t out[MOST + 2], in[READ_BYTES];
 };
 
@@ -364,24 +363,6 @@ static int usbdm_execute(struct probe *p, struct bdc_op *ops, size_t n, bool sto
 
 /* ---- the rest of bdc.h ---- */
 
-/* V5 firmware takes speeds in ticks of 60 MHz and tells them in its own, of 48 MHz. Whether this one does is seen by giving it back the speed it
- * has: one that told it in 60 MHz is 25 % slow then, which a part still understands, and connects anew. */
-static int learn_ticks(struct usbdm *u, unsigned ticks, struct err *err)
-{
-    struct err why;
-    put_be16(u->out + 2, (uint16_t)(ticks * 5 / 4));
-    int ret = ask(u, SET_SPEED, 4, 1, err);
-    if (ret >= 0)
-        ret = need(u, GET_SPEED, 2, 3, err);
-    if (ret < 0)
-        return ret;
-    unsigned again = be16(u->in + 1);
-    u->told_hz = again > ticks + ticks / 16 ? TICK_HZ : TICK_HZ * 4 / 5;
-    u->user_speed = true;
-    ret = connect_part(u, err ? err : &why);
-    return ret;
-}
-
 static int measure(struct usbdm *u, uint32_t *hz, struct err *err)
 {
     int ret = connect_part(u, err);
@@ -392,9 +373,7 @@ static int measure(struct usbdm *u, uint32_t *hz, struct err *err)
     uint16_t ticks = be16(u->in + 1);
     if (ticks == 0)
         return err_set(err, ERR_NO_TARGET, "check target power and the BKGD line", "SYNC: no speed");
-    if (u->v5 && !u->told_hz && (ret = learn_ticks(u, ticks, err)) < 0)
-        return ret;
-    *hz = u->pod.hz = (uint32_t)((u->v5 ? u->told_hz : TICK_HZ) * BDC_SYNC_CYCLES / ticks);
+    *hz = u->pod.hz = (uint32_t)(TICK_HZ * BDC_SYNC_CYCLES / ticks);
     return 0;
 }
 
@@ -419,7 +398,8 @@ static int usbdm_set_clock(struct probe *p, uint32_t hz, struct err *err)
         return err_set(err, ERR_USAGE, "210 kHz to 56 MHz", "BDC clock of %u Hz", hz);
     if (!u->pod.usb)
         return pod_lost(&u->pod, err);
-    put_be16(u->out + 2, (uint16_t)(TICK_HZ * BDC_SYNC_CYCLES / hz));
+    uint64_t ticks = TICK_HZ * BDC_SYNC_CYCLES / hz;
+    put_be16(u->out + 2, (uint16_t)(u->v5 ? ticks * 5 / 4 : ticks)); /* f_CMD_SET_SPEED of every V5 takes four fifths of what it is given */
     int ret = ask(u, SET_SPEED, 4, 1, err);
     if (ret < 0)
         return pod_recovered(&u->pod, ret, err);
@@ -441,7 +421,7 @@ static int status_word(struct usbdm *u, unsigned *v, struct err *err)
     return 0;
 }
 
-/* Connecting has enabled it, and found out whether the part answers with pulses. V5 firmware looks for them until 52 us after the last bit began:
+/* Connecting has enabled it, and found out whether the part answers with pulses. V5 firmware looks for them until 42 us after the last bit began, from 5.8 on 83 us:
  * those of a slow clock come later, and its next command comes too early for the part. */
 static int usbdm_set_ack(struct probe *p, bool on, struct err *err)
 {

@@ -11,7 +11,7 @@
  *                     answers without one; composite
  *   serial=TEXT       (default USBDM-MODEL-1)      no-serial
  *   cdc               composite device with a serial port: 16D0:06A5
- *   version=N.N.N     of the firmware (default 4.12.1, with v5 5.1.0)
+ *   version=N.N.N     of the firmware (default 4.12.1, with v5 5.7.0; from 5.8 on its timer counts 30 MHz)
  *   no-s12z           firmware for other parts      buffer=N    bytes of a command (default 254; 145 on small ones)
  *   no-vdd-sense      it cannot see the target's supply
  *   bad-ack           it never sees an ACK pulse */
@@ -61,7 +61,7 @@ static int option(void *ctx, const char *name, const char *value, struct err *er
             return *flags[i].what = true, 0;
     if (strcmp(name, "v5") == 0) {
         m->v5 = m->fw.v5 = m->cdc = true;
-        memcpy(m->fw.version, (const uint8_t[]){ 5, 1, 0 }, 3);
+        memcpy(m->fw.version, (const uint8_t[]){ 5, 7, 0 }, 3);
         return 0;
     }
     if (strcmp(name, "serial") == 0)

@@ -14,7 +14,7 @@ enum { Z_ACK_ENABLE = 0x02, Z_BACKGROUND = 0x04, Z_GO = 0x08, Z_STEP1 = 0x09, Z_
        Z_READ_MEM = 0x30, Z_DUMP_MEM = 0x32, Z_WRITE_REG = 0x40, Z_READ_REG = 0x60, Z_ERASE = 0x95 };
 enum { ENBDC = 0x80, REGISTER_BITS = 0x9F, WAIT64 = 64, WAIT150 = 150, USE_RESET = 0x10 };
 enum { SHORTEST_TICKS = 137 }; /* 56 MHz is the fastest its bit tables do */
-enum { V5_MHZ = 48, V5_SETUP = 20, V5_ACK_TICKS = 2500 };
+enum { V5_SETUP = 20, V5_ACK_TICKS = 2500 };
 #define MS 1000000u
 #define CALL_NS 2000u /* between a command's last bit and its answer's first where no delay is meant: some fifty instructions */
 #define ACK_NS 2500000u
@@ -40,11 +40,15 @@ static void send(struct usbdm_fw *f, uint32_t v, unsigned bytes)
         bkgd_pod_send(&f->pod, (uint8_t)(v >> (8 * bytes)));
 }
 
+/* V5: its timer runs from the bus clock, OUTDIV2 of mcg.cpp: 60 MHz, from 5.8 on 30. */
+static unsigned v5_mhz(const struct usbdm_fw *f) { return f->version[1] < 8 ? 60 : 30; }
+static uint32_t v5_ticks(const struct usbdm_fw *f) { return f->sync_ticks / (60 / v5_mhz(f)); }
+
 /* V5 counts from the beginning of the last bit. */
 static uint64_t ack_window(const struct usbdm_fw *f)
 {
-    unsigned bit = (f->sync_ticks + 7u) / 8;
-    return !f->v5 ? ACK_NS : bit < V5_ACK_TICKS ? (V5_ACK_TICKS - bit) * 1000ull / V5_MHZ : 0;
+    unsigned bit = (v5_ticks(f) + 7u) / 8;
+    return !f->v5 ? ACK_NS : bit < V5_ACK_TICKS ? (V5_ACK_TICKS - bit) * 1000ull / v5_mhz(f) : 0;
 }
 
 /* Without ACK that many cycles are waited. */
@@ -97,15 +101,15 @@ static void clear_connection(struct usbdm_fw *f)
         bkgd_pod_clock(&f->pod, 0);
 }
 
-static uint64_t v5_ns(uint32_t ticks) { return ticks * 1000ull / V5_MHZ; }
+static uint64_t v5_ns(const struct usbdm_fw *f, uint32_t ticks) { return ticks * 1000ull / v5_mhz(f); }
 
 /* setSyncLength: 4, 13, 10 and 16 cycles in whole ticks, and what the loop for a bit begins with. */
 static void v5_bits(struct usbdm_fw *f)
 {
-    uint32_t t = f->sync_ticks;
-    bkgd_pod_clock(&f->pod, v5_ns(t));
-    f->pod.bits = (struct bkgd_bits){ v5_ns((t * 4 + 127) / 128), v5_ns((t * 13 + 64) / 128), v5_ns((t * 10 + 64) / 128),
-                                      v5_ns((t * 16 + 127) / 128 + V5_SETUP) };
+    uint32_t t = v5_ticks(f);
+    bkgd_pod_clock(&f->pod, v5_ns(f, t));
+    f->pod.bits = (struct bkgd_bits){ v5_ns(f, (t * 4 + 127) / 128), v5_ns(f, (t * 13 + 64) / 128), v5_ns(f, (t * 10 + 64) / 128),
+                                      v5_ns(f, (t * 16 + 127) / 128 + V5_SETUP) };
 }
 
 static int routine_for(struct usbdm_fw *f)
@@ -121,7 +125,7 @@ static int routine_for(struct usbdm_fw *f)
     return OK;
 }
 
-/* A 24 MHz timer measures it; V5: one of 48. */
+/* A 24 MHz timer measures it; it is told in 60 MHz. */
 static int sync_measure(struct usbdm_fw *f)
 {
     f->speed = SPEED_NONE;
@@ -130,8 +134,9 @@ static int sync_measure(struct usbdm_fw *f)
     uint64_t ns = bkgd_pod_sync(&f->pod, SYNC_REQUEST_NS, f->v5 ? V5_SYNC_ANSWER_NS : SYNC_ANSWER_NS);
     if (ns == 0)
         return SYNC_TIMEOUT;
-    uint64_t timer = (ns * (f->v5 ? V5_MHZ : 24) + 500) / 1000;
-    f->sync_ticks = (uint16_t)(f->v5 ? timer : 2 * timer + timer / 2);
+    unsigned mhz = f->v5 ? v5_mhz(f) : 24;
+    uint64_t timer = (ns * mhz + 500) / 1000;
+    f->sync_ticks = (uint16_t)(timer * 60 / mhz);
     f->speed = SPEED_SYNC;
     return OK;
 }
@@ -197,7 +202,7 @@ static int cmd_set_speed(struct usbdm_fw *f, uint8_t *buf, size_t *n)
         f->speed = SPEED_NONE;
         return cmd_connect(f, buf, n);
     }
-    f->sync_ticks = ticks;
+    f->sync_ticks = f->v5 && v5_mhz(f) == 30 ? ticks & ~1u : ticks;
     int rc = routine_for(f);
     if (rc != OK) {
         f->sync_ticks = 1;

@@ -1,9 +1,10 @@
 /* The firmware of a USBDM pod as far as S12Z goes: one command in, one answer out, BKGD and RESET of a board behind it. No USB here.
  * Written from podonoghue/usbdm-firmware, USBDM_JMxx_V4_12 (CmdProcessing.c, CmdProcessingHCS.c, CmdProcessingCFV1.c, BDM.c, BDMCommon.c) and
- * for V5 from podonoghue/usbdm-kinetis, bdm_kinetis_mk22f at 660dc77 (cmdProcessing.cpp, cmdProcessingHCS.cpp, bdm.cpp, mcg.cpp).
+ * for V5 from podonoghue/usbdm-kinetis: 5.2 to 5.7 (bdm_kinetis_mk22f at 660dc77, bdm_kinetis_mk22f_V5_7) and 5.8 (bdm_kinetis_mk22f at 76433e9):
+ * cmdProcessing.cpp, cmdProcessingHCS.cpp, bdm.cpp, mcg.cpp, and system_bus_clock of Configure.usbdmProject.
  *
- * V5 is the same command set with other habits: its timer counts 48 MHz, and so do the lengths it tells (GET_SPEED), while those it is given
- * (SET_SPEED) are of 60 MHz as in V4; an ACK must be over 2520 ticks after its command's last bit began, so at 1 MHz it sees none; nothing
+ * V5 is the same command set with other habits: its timer counts 60 MHz, in 5.8 30 MHz and tells twice that, so lengths are of 60 MHz as in V4; of
+ * those it is given (SET_SPEED) it takes four fifths; an ACK must be over 2520 ticks after its command's last bit began, so at 1 MHz it sees none; nothing
  * is ever "busy"; RESET cannot be had by TARGET_RESET; supply sensing is there and not among the capabilities. */
 #ifndef TESTS_USB_MODEL_USBDM_FW_H
 #define TESTS_USB_MODEL_USBDM_FW_H
@@ -21,7 +22,7 @@ struct usbdm_fw {
     uint16_t max_command;
     uint8_t version[3];    /* 4.12.1: major, minor, micro */
     uint8_t target, status, speed, options[USBDM_FW_OPTIONS];
-    uint16_t sync_ticks;   /* of 60 MHz; V5: of 48 MHz */
+    uint16_t sync_ticks;   /* of 60 MHz */
     bool ack, reset_seen;
     unsigned busy;         /* answers "busy" that came before the last one */
     uint64_t refused;      /* commands it does not have */

@@ -4,7 +4,7 @@ pp_test(test_model_osbdm SOURCES test_model_osbdm.c LIBS usb_models)
 # Drivers against them, and with faults at every transfer. Only USBDM's answers are numbered; OSBDM's that are said twice are too many. No pod's
 # have a check sum.
 pp_usb_program(test_usb_bdc SOURCES test_usb_bdc.c LIBS probe)
-foreach(M "usbdm;usbdm;usbdm" "usbdm_v5;usbdm,v5,cdc;usbdm" "usbdm_small;usbdm,buffer=145,no-serial;usbdm:@1-1" "osbdm;osbdm;osbdm")
+foreach(M "usbdm;usbdm;usbdm" "usbdm_v5;usbdm,v5,cdc;usbdm" "usbdm_v5_8;usbdm,v5,version=5.8.1;usbdm" "usbdm_small;usbdm,buffer=145,no-serial;usbdm:@1-1" "osbdm;osbdm;osbdm")
   list(POP_FRONT M NAME MODEL PROBE)
   pp_usb_test(usb_bdc_${NAME} RIG --control bdc-${NAME}.sock --board sim:s12zvml128 ${MODEL} COMMAND test_usb_bdc ${PROBE})
 endforeach()
@@ -26,6 +26,7 @@ function(pp_motor_test NAME PROBE MODEL)
 endfunction()
 pp_motor_test(usbdm usbdm usbdm trace sample gdb breaks)
 pp_motor_test(usbdm_v5 usbdm usbdm,v5,cdc trace sample gdb)
+pp_motor_test(usbdm_v5_8 usbdm usbdm,v5,version=5.8.1 trace)
 pp_motor_test(osbdm osbdm osbdm trace sample gdb)
 foreach(M usbdm osbdm)
   pp_usb_test(motor_${M}_unsecure RIG --board sim:s12zvml128,secured ${M} COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/motor.py
