@@ -92,10 +92,12 @@ static int command(struct osbdm *o, enum osbdm_command c, size_t want, struct er
     return packet(o, 1, want, err);
 }
 
+/* The only value of this protocol that goes least significant byte first: getbuf4() of the firmware's util.c, and the host writes a native long of
+ * x86's (osbdm_base.c). GET_SPEED answers the other way round. */
 static int set_speed(struct osbdm *o, uint32_t ticks, struct err *err)
 {
     o->out[0] = OSBDM_SET_SPEED;
-    put_be32(o->out + 1, ticks);
+    put_le32(o->out + 1, ticks);
     return packet(o, 5, 2, err);
 }
 

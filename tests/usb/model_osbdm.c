@@ -133,11 +133,12 @@ static void hard_reset(struct osbdm_model *m, bool debug)
 
 /* ---- commands ---- */
 
-static void set_speed(struct osbdm_model *m, uint32_t ticks60)
+/* t_set_clock() and BgndSetClock(): the value is cast to 16 bits, and 0 means "sync now". */
+static void set_speed(struct osbdm_model *m, uint16_t ticks60)
 {
     m->set_by_hand = ticks60 != 0;
     if (ticks60)
-        m->ticks = (uint16_t)ticks60 * 2u / 5;
+        m->ticks = ticks60 * 2u / 5;
     else {
         sync(m);
         m->ticks = (m->ticks * 5 + 1) / 2; /* the firmware takes one unit for the other */
@@ -174,7 +175,7 @@ static size_t run(struct osbdm_model *m, const uint8_t *p)
             hard_reset(m, p[1] == 2);
         return 2;
     case HALT: case GO: case STEP: return 2; /* nothing is behind them for S12Z, and nobody looks */
-    case SET_SPEED: set_speed(m, be32(p + 1)); return 2;
+    case SET_SPEED: set_speed(m, (uint16_t)le32(p + 1)); return 2; /* getbuf4() of util.c */
     case GET_SPEED:
         sync(m);
         put_be32(m->reply + 2, (uint16_t)((m->ticks * 5 + 1) / 2));

@@ -94,6 +94,8 @@ static void speed__measured_or_not__in_ticks_of_60_mhz(void **state)
     assert_int_equal(r.reply[4], 1);
     assert_int_equal(speed(&silent), 0);
     assert_int_equal(ask(&silent, (const uint8_t[]){ 0x25, 0, 0, 0xFF, 0xFF }, 5), 2);
+    assert_int_equal(speed(&silent), 0); /* the low byte comes first, and 16 bits count: that was "sync now" */
+    assert_int_equal(ask(&silent, (const uint8_t[]){ 0x25, 0xFF, 0xFF, 0, 0 }, 5), 2);
     assert_in_range(speed(&silent), 65530, 65535); /* stays as it was set */
     unmake(&r);
     unmake(&silent);
