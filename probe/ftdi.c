@@ -174,14 +174,14 @@ static int option(void *ctx, const char *name, const char *value, struct err *er
     for (unsigned s = 0; s < FTDI_NSIGNALS; s++)
         if (strcmp(name, signals[s]) == 0)
             return pin_option(f, (enum ftdi_signal)s, value, err);
-    if (strcmp(name, "layout") == 0)
+    if (strcmp(name, "layout") == 0 || strcmp(name, "vid") == 0 || strcmp(name, "pid") == 0) /* seen to before */
         return 0;
     if (strcmp(name, "adaptive") == 0 && (strcmp(value, "on") == 0 || strcmp(value, "off") == 0))
         f->adaptive = value[1] == 'n';
     else if (strcmp(name, "tdo") == 0 && strcmp(value, "falling") == 0)
         f->falling = true;
     else
-        return err_set(err, ERR_USAGE, "options: layout=NAME, ntrst=, nreset=, asebrk=, vtref=PIN, adaptive=on (RTCK at GPIOL3), tdo=falling",
+        return err_set(err, ERR_USAGE, "options: vid=,pid=, layout=NAME, ntrst=, nreset=, asebrk=, vtref=PIN, adaptive=on (RTCK at GPIOL3), tdo=falling",
                        "ftdi: no option \"%s%s%s\"", name, value[0] ? "=" : "", value);
     return 0;
 }
@@ -304,12 +304,23 @@ static int pick_b(const struct usb_info *dev, struct adapter *row) { return desc
 
 static const struct probe_driver *driver(void);
 
+static int list_ids(const struct usb_id *ids, struct adapter_list *out, struct err *err)
+{
+    static adapter_pick *const channels[] = { pick_a, pick_b };
+    return adapter_list_usb_channels(driver(), ids, channels, ARRAY_LEN(channels), out, err);
+}
+
 /* Opening a chip would move its pins: it is only looked at. */
 static int ftdi_op_list(bool open, struct adapter_list *out, struct err *err)
 {
-    static adapter_pick *const channels[] = { pick_a, pick_b };
     (void)open;
-    return adapter_list_usb_channels(driver(), ftdi_ids, channels, ARRAY_LEN(channels), out, err);
+    return list_ids(ftdi_ids, out, err);
+}
+
+static int ftdi_op_list_id(const struct usb_id *id, struct adapter_list *out, struct err *err)
+{
+    const struct usb_id ids[] = { *id, { 0, 0 } };
+    return list_ids(ids, out, err);
 }
 
 static const struct jtag_ops ftdi_jtag = {
@@ -325,9 +336,10 @@ static const struct jtag_ops ftdi_jtag = {
 
 const struct probe_driver ftdi_driver = {
     .name = "ftdi",
-    .help = "a board with an FT232H, FT2232H or FT4232H",
+    .help = "a board with an FT232H, FT2232H, FT4232H or one of their HP kind",
     .ids = ftdi_ids,
     .list = ftdi_op_list,
+    .list_id = ftdi_op_list_id,
     .open = ftdi_op_open,
     .close = ftdi_op_close,
     .reopen = ftdi_op_reopen,

@@ -1,9 +1,11 @@
 #include "probe/probe.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "probe/base/nearest.h"
+#include "probe/base/options.h"
 #include "probe/base/util.h"
 
 enum { MAX_NAME = 32 };
@@ -69,6 +71,31 @@ static int open_row(const struct adapter *a, const char *options, const struct p
     return a->driver->open(&c, out, err);
 }
 
+/* vid= and pid= of the options, in hexadecimal as lsusb shows them. */
+static int id_option(void *ctx, const char *name, const char *value, struct err *err)
+{
+    struct usb_id *id = ctx;
+    uint16_t *to = !strcmp(name, "vid") ? &id->vid : !strcmp(name, "pid") ? &id->pid : NULL;
+    char *end;
+    unsigned long v = to ? strtoul(value, &end, 16) : 0;
+    if (to && (!*value || *end || v == 0 || v > UINT16_MAX))
+        return err_set(err, ERR_USAGE, "four hexadecimal digits, as lsusb shows them: vid=0403,pid=6010", "--probe: %s=%s is no USB id", name, value);
+    if (to)
+        *to = (uint16_t)v;
+    return 0;
+}
+
+static int list_meant(const struct probe_driver *d, const struct adapter_spec *spec, struct adapter_list *out, struct err *err)
+{
+    struct usb_id id = { 0, 0 };
+    int ret = d->list_id ? options_each(spec->options, id_option, &id, err) : 0;
+    if (ret < 0)
+        return ret;
+    if (!id.vid != !id.pid)
+        return err_set(err, ERR_USAGE, "vid=0403,pid=6010", "--probe: a USB id is vid= and pid=");
+    return id.vid ? d->list_id(&id, out, err) : d->list(false, out, err);
+}
+
 /* The driver's adapters, the one that spec means, open. */
 static int open_listed(const struct probe_driver *d, const char *text, const struct probe_config *cfg, struct probe **out, struct err *err)
 {
@@ -76,7 +103,7 @@ static int open_listed(const struct probe_driver *d, const char *text, const str
     struct adapter_spec spec;
     int ret = adapter_spec_parse(text, &spec, err);
     if (ret == 0)
-        ret = d->list(false, &list, err);
+        ret = list_meant(d, &spec, &list, err);
     if (ret >= 0)
         ret = adapter_choose(&list, d->name, &spec, err);
     if (ret >= 0)

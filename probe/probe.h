@@ -37,6 +37,8 @@ struct probe_driver {
     /* Appends the adapters of this kind that are there now, without disturbing them; with `open` it may open each for a moment
      * to ask it for firmware and abilities. NULL: nothing that could be found (simulated boards). */
     int (*list)(bool open, struct adapter_list *out, struct err *err);
+    /* As list(), for devices of one id that is in no table: named by hand, "ftdi:vid=0403,pid=abcd". NULL: of this kind none can be. */
+    int (*list_id)(const struct usb_id *id, struct adapter_list *out, struct err *err);
     /* As list(), for adapters that looking for may disturb: only where the user asked for it. NULL: none of that kind. */
     int (*scan)(struct adapter_list *out, struct err *err);
     bool own_spec; /* what follows NAME in --probe is not adapter.h's form but the driver's own: a tty, a host. Its adapters

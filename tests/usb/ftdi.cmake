@@ -14,6 +14,12 @@ pp_tutorial_test(ft232h ftdi ft232h)
 pp_tutorial_test(ft4232h_b ftdi:FTMODEL1:B,ntrst=!4,nreset=8 ft4232h,on=B,ntrst=!4,nreset=8)
 pp_tutorial_test(ftdi_tigard ftdi "ft2232h,product=Tigard V1.1,on=B,ntrst=4,nreset=5")
 pp_tutorial_test(ftdi_jtagkey2 ftdi ft2232h,pid=cff8,oe=4,ntrst=8~10,nreset=9~11,kernel-driver=ftdi_sio)
+# Chips of the HP kind by their own ids; ids that no table has, named by hand.
+pp_tutorial_test(ft2232hp ftdi:ntrst=4,nreset=5 ft2232h,pid=6042,bcd=3000,ntrst=4,nreset=5)
+pp_tutorial_test(ft4232ha ftdi ft4232h,pid=6048,bcd=3600)
+pp_tutorial_test(ftdi_by_id ftdi:vid=1234,pid=0xabcd ft232h,vid=1234,pid=abcd)
+pp_usb_says(ftdi_bad_id 2 "is no USB id" RIG --board sim:sh7750 ft2232h COMMAND $<TARGET_FILE:probeprof> --probe ftdi:vid=x,pid=1 --target sh7750)
+pp_usb_says(ftdi_half_id 2 "vid= and pid=" RIG --board sim:sh7750 ft2232h COMMAND $<TARGET_FILE:probeprof> --probe ftdi:vid=0403 --target sh7750)
 # The driver by itself: every chip, and boards whose resets go through buffers.
 pp_usb_program(test_ftdi SOURCES test_ftdi.c LIBS probe)
 function(ftdi_test NAME PROBE MODEL)

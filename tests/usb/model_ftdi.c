@@ -1,7 +1,7 @@
 /* FT232H, FT2232H, FT4232H: the USB side. Every packet to the host begins with two status bytes; data wait for a full packet, the
  * latency timer or send-immediate. The board hangs at channel A.
  *
- * Options: on=B (the board's channel), vid=, pid=, product=, blank (no EEPROM: no strings), full (at full speed), rtck (GPIOL3 returns TCK),
+ * Options: on=B (the board's channel), vid=, pid=, bcd=, product=, blank (no EEPROM: no strings), full (at full speed), rtck (GPIOL3 returns TCK),
  * broken (a bit changes on its way through the chip),
  * ntrst=, nreset=, asebrk=, vtref=, oe=[!]PIN[~GATE]: where a target's signal hangs, 4..7 GPIOL0..3, 8..15 GPIOH0..7; ! inverted;
  * GATE: only while that pin is low; oe: the
@@ -249,6 +249,8 @@ static int option(void *ctx, const char *name, const char *value, struct err *er
         put_le16(f->device + 8, (uint16_t)strtoul(value, NULL, 16));
     else if (strcmp(name, "pid") == 0)
         put_le16(f->device + 10, (uint16_t)strtoul(value, NULL, 16));
+    else if (strcmp(name, "bcd") == 0)
+        put_le16(f->device + 12, (uint16_t)strtoul(value, NULL, 16));
     else if (strcmp(name, "product") == 0)
         return options_text(f->product, sizeof f->product, value, err);
     else if (strcmp(name, "blank") == 0)
@@ -262,7 +264,7 @@ static int option(void *ctx, const char *name, const char *value, struct err *er
     else if (strcmp(name, "on") == 0 && value[0] >= 'A' && value[0] < (char)('A' + f->chip->mpsse))
         f->board_at = (unsigned)(value[0] - 'A'); /* before options of its pins */
     else
-        return err_set(err, ERR_USAGE, "on=B (first), vid, pid, product, blank, full, rtck, broken, ntrst, nreset, asebrk, vtref, oe", "%s=%s", name, value);
+        return err_set(err, ERR_USAGE, "on=B (first), vid, pid, bcd, product, blank, full, rtck, broken, ntrst, nreset, asebrk, vtref, oe", "%s=%s", name, value);
     return 0;
 }
 
