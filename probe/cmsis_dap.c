@@ -40,7 +40,7 @@ static int batch_lost(struct dap *d, struct err *err)
     d->broken = d->tap_unknown = true;
     if (d->link) {
         d->link->t->cancel(d->link);
-        if (!d->link->t->exact && d->depth > 1) /* HID: it may have fewer buffers than it says, and drops what finds none */
+        if (d->link->t->reports && d->depth > 1) /* HID: it may have fewer buffers than it says, and drops what finds none */
             d->depth /= 2;
     }
     d->flying = 0;

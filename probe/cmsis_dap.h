@@ -17,7 +17,7 @@ enum {
     DAP_INFO = 0x00, DAP_HOST_STATUS = 0x01, DAP_CONNECT = 0x02, DAP_DISCONNECT = 0x03, DAP_SWJ_PINS = 0x10, DAP_SWJ_CLOCK = 0x11,
     DAP_JTAG_SEQUENCE = 0x14, DAP_EXECUTE = 0x7F, DAP_UNKNOWN = 0xFF
 };
-enum { DAP_INFO_SERIAL = 0x03, DAP_INFO_FIRMWARE = 0x09, DAP_INFO_CAPABILITIES = 0xF0, DAP_INFO_COUNT = 0xFE, DAP_INFO_SIZE = 0xFF };
+enum { DAP_INFO_SERIAL = 0x03, DAP_INFO_PROTOCOL = 0x04, DAP_INFO_FIRMWARE = 0x09, DAP_INFO_CAPABILITIES = 0xF0, DAP_INFO_COUNT = 0xFE, DAP_INFO_SIZE = 0xFF };
 enum { DAP_CAN_SWD = 1 << 0, DAP_CAN_JTAG = 1 << 1, DAP_CAN_ATOMIC = 1 << 4 };
 enum { DAP_PORT_JTAG = 2 };
 enum { DAP_PIN_NTRST = 1 << 5, DAP_PIN_NRESET = 1 << 7 };
@@ -77,12 +77,14 @@ struct dap_packet {
 struct dap_link {
     const struct dap_transport *t;
     size_t packet, endpoint; /* packet: report size of HID; bulk: until DAP_Info is asked, DAP_MIN_PACKET. endpoint: 0 of HID */
+    bool exact; /* answers come with their length; not where firmware pads them, which a HID always does */
+    size_t pad; /* bulk, not exact: to multiples of that many bytes */
 };
 
 /* An interface of a probe. All functions fail as usb.h says. */
 struct dap_transport {
     const char *name; /* "bulk", "HID" */
-    bool exact;       /* answers come with their length */
+    bool reports;     /* messages have one length, the packet's */
     /* What would be in the way of open(), besides what usb_check() finds; NULL: nothing. */
     int (*check)(const struct usb_info *dev, uint8_t interface, struct err *err);
     int (*open)(const struct usb_info *dev, uint8_t interface, const struct log *log, struct dap_link **out, struct err *err);

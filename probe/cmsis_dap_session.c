@@ -43,7 +43,7 @@ static int ask_once(struct dap *d, const uint8_t *req, size_t len, uint8_t *in, 
 
 static void set_token(struct dap *d)
 {
-    d->lim.token = d->link->t->exact ? DAP_TOKEN_LENGTH : d->can & DAP_CAN_ATOMIC ? DAP_TOKEN_WRAP : DAP_TOKEN_NONE;
+    d->lim.token = d->link->exact ? DAP_TOKEN_LENGTH : d->can & DAP_CAN_ATOMIC ? DAP_TOKEN_WRAP : DAP_TOKEN_NONE;
 }
 
 /* Every other command goes inside of DAP_ExecuteCommands where the probe has that, so that an answer repeated is not taken for the
@@ -109,6 +109,19 @@ int dap_ask(struct dap *d, const uint8_t *req, size_t len, uint8_t *answer, unsi
 
 /* ---- in step ---- */
 
+/* The bulk interface's messages end with their last byte (CMSIS-DAP, "USB packets"); some firmware sends whole packets all the same, of the endpoint's
+ * or of the message's size, which the first answer says. */
+static bool is_padded(struct dap *d, const uint8_t *in, uint8_t id, int len)
+{
+    if (id != DAP_INFO_SIZE || (len != (int)d->link->endpoint && len != le16(in + 2)))
+        return false;
+    if (d->link->exact)
+        log_msg(d->probe.log, LOG_USB, "%s: its answers are padded to %d bytes", d->probe.name, len);
+    d->link->exact = false;
+    d->link->pad = (size_t)len;
+    return true;
+}
+
 /* Asks, and reads until the answer to a DAP_Info of n bytes comes; at most `reads` others are dropped. 0, 1 for none, or failure. */
 static int prove_info(struct dap *d, uint8_t id, uint8_t n, unsigned reads, unsigned *value, struct err *err)
 {
@@ -118,7 +131,7 @@ static int prove_info(struct dap *d, uint8_t id, uint8_t n, unsigned reads, unsi
     unsigned ms = MIN(usual_ms(d), (unsigned)PROVE_MS);
     int ret = ask_once(d, req, sizeof req, in, ms, &why);
     for (unsigned i = 0; ret >= 0; i++) {
-        if (ret >= 2 + n && in[0] == DAP_INFO && in[1] == n && (!d->link->t->exact || ret == 2 + n)) {
+        if (ret >= 2 + n && in[0] == DAP_INFO && in[1] == n && (!d->link->exact || ret == 2 + n || is_padded(d, in, id, ret))) {
             *value = n == 2 ? le16(in + 2) : in[2];
             return 0;
         }
@@ -253,6 +266,8 @@ static int identify_once(struct dap *d, struct err *err)
     int ret = capabilities(d, &can, err);
     if (ret == 0)
         ret = info_text(d, DAP_INFO_FIRMWARE, d->firmware, sizeof d->firmware, err);
+    if (ret == 0 && !d->firmware[0]) /* the product's own version; older firmware has that of the protocol's only */
+        ret = info_text(d, DAP_INFO_PROTOCOL, d->firmware, sizeof d->firmware, err);
     if (ret < 0)
         return ret;
     ret = prove_info(d, DAP_INFO_COUNT, 1, 0, &count, err);
@@ -281,12 +296,12 @@ static int identify(struct dap *d, struct err *err)
 /* What the firmware says, as far as it can be true: one buffer and 64 bytes are always there. */
 static void set_limits(struct dap *d)
 {
-    size_t most = d->link->t->exact ? DAP_MAX_PACKET : d->link->packet;
+    size_t most = d->link->t->reports ? d->link->packet : DAP_MAX_PACKET;
     d->link->packet = d->size < 16 ? MIN(most, (size_t)DAP_MIN_PACKET) : MIN((size_t)d->size, most);
-    if (!d->link->t->exact)
+    if (d->link->t->reports)
         d->link->packet = most; /* reports have one length, whatever the firmware says */
     d->lim.packet = d->link->packet;
-    if (!d->link->t->exact && d->size >= 16)
+    if (d->link->t->reports && d->size >= 16)
         d->lim.packet = MIN(d->lim.packet, (size_t)d->size);
     d->lim.endpoint = d->link->endpoint;
     set_token(d);
@@ -446,7 +461,7 @@ static int receive_oldest(struct dap *d, struct err *err)
         return n;
     d->head = (slot + 1) % DAP_SLOTS;
     d->flying--;
-    return r->clocks ? dap_unpack(r, p->in, (size_t)n, d->link->t->exact, d->owner[slot]->tdo, err) : checked(d, p->in, n, err);
+    return r->clocks ? dap_unpack(r, p->in, (size_t)n, d->link->exact, d->owner[slot]->tdo, err) : checked(d, p->in, n, err);
 }
 
 /* The slot for the next request, once there is one. */

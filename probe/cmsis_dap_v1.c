@@ -153,7 +153,7 @@ static int hid_link_open(const struct usb_info *dev, uint8_t interface, const st
     }
     h->log = log;
     snprintf(h->where, sizeof h->where, "%s", dev->bus_path);
-    h->link = (struct dap_link){ &dap_v1, report_size(path, dev), 0 };
+    h->link = (struct dap_link){ &dap_v1, report_size(path, dev), 0, false, 0 };
     log_msg(log, LOG_USB, "%s %s: reports of %zu bytes", h->where, path, h->link.packet);
     *out = &h->link;
     return 0;
@@ -255,6 +255,7 @@ static void hid_link_stats(const struct dap_link *l, uint64_t *transfers, uint64
 
 const struct dap_transport dap_v1 = {
     .name = "HID",
+    .reports = true,
     .check = hid_link_check,
     .open = hid_link_open,
     .close = hid_link_close,

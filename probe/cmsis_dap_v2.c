@@ -34,7 +34,7 @@ static int bulk_open(const struct usb_info *dev, uint8_t interface, const struct
         free(b);
         return ret;
     }
-    b->link = (struct dap_link){ &dap_v2, DAP_MIN_PACKET, 0 };
+    b->link = (struct dap_link){ &dap_v2, DAP_MIN_PACKET, 0, true, 0 };
     for (unsigned i = 0; i < dev->nitfs; i++) {
         if (dev->itf[i].number != interface)
             continue;
@@ -46,10 +46,10 @@ static int bulk_open(const struct usb_info *dev, uint8_t interface, const struct
     return 0;
 }
 
-/* A read is as long as whole packets of the endpoint: a shorter one could overflow. */
+/* A read is as long as whole packets of the endpoint: a shorter one could overflow. And as a padded answer: no short packet ends that. */
 static size_t read_size(const struct dap_link *l, size_t want)
 {
-    size_t e = MAX(l->endpoint, (size_t)8);
+    size_t e = MAX(l->exact ? l->endpoint : l->pad, (size_t)8);
     return MIN((want + e - 1) / e * e, (size_t)DAP_IN_CAP / e * e);
 }
 
@@ -61,7 +61,7 @@ static int bulk_write(struct dap_link *l, uint8_t *data, size_t len, unsigned ti
 
 static int bulk_read(struct dap_link *l, uint8_t *buf, unsigned timeout_ms, struct err *err)
 {
-    return usb_bulk(of(l)->usb, of(l)->in, buf, read_size(l, DAP_MAX_PACKET), timeout_ms, err);
+    return usb_bulk(of(l)->usb, of(l)->in, buf, read_size(l, l->exact ? l->packet : 1), timeout_ms, err);
 }
 
 static int bulk_send(struct dap_link *l, unsigned slot, struct dap_packet *p, struct err *err)
@@ -89,7 +89,6 @@ static void bulk_stats(const struct dap_link *l, uint64_t *transfers, uint64_t *
 
 const struct dap_transport dap_v2 = {
     .name = "bulk",
-    .exact = true,
     .open = bulk_open,
     .close = bulk_close,
     .write = bulk_write,

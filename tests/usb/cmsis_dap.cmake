@@ -8,7 +8,7 @@ endforeach()
 foreach(M "v2;cmsis-dap;cmsis-dap" "v2_full;cmsis-dap,packet=64;cmsis-dap" "v2_one;cmsis-dap,count=1,no-atomic;cmsis-dap" "v2_1024;cmsis-dap,packet=1024,zlp;cmsis-dap"
           "v1;cmsis-dap,v1;cmsis-dap" "v1_512;cmsis-dap,both,report=512;cmsis-dap,v1" "v1_plain;cmsis-dap,v1,no-atomic;cmsis-dap"
           "stale;cmsis-dap,keeps-stale=4,keeps-queue,disconnect-hangs;cmsis-dap" "v1_stale;cmsis-dap,v1,keeps-stale=4,keeps-queue;cmsis-dap"
-          "class0;cmsis-dap,class0,swo,interface-string,no-serial;cmsis-dap:@1-1,idle" "blind;cmsis-dap,blind,boasts;cmsis-dap" "v1_boasts;cmsis-dap,v1,blind,boasts;cmsis-dap")
+          "class0;cmsis-dap,class0,swo,interface-string,no-serial;cmsis-dap:@1-1,idle" "padded;cmsis-dap,padded;cmsis-dap" "padded_full;cmsis-dap,padded,packet=64,no-atomic;cmsis-dap" "blind;cmsis-dap,blind,boasts;cmsis-dap" "v1_boasts;cmsis-dap,v1,blind,boasts;cmsis-dap")
   list(POP_FRONT M NAME MODEL PROBE)
   pp_jtag_driver_test(cmsis_dap_${NAME} ${MODEL} ${PROBE})
 endforeach()
@@ -25,6 +25,8 @@ pp_usb_test(usb_faults_cmsis_dap_plain RIG --control plain.sock --board sim:sh77
 pp_tutorial_test(cmsis_dap_v2 cmsis-dap cmsis-dap)
 pp_tutorial_test(cmsis_dap_full cmsis-dap cmsis-dap,packet=64,keeps-stale=3)
 pp_tutorial_test(cmsis_dap_v1 cmsis-dap:DAP0123456789,v1 cmsis-dap,both)
+pp_tutorial_test(cmsis_dap_padded cmsis-dap cmsis-dap,padded,keeps-stale=3)
+pp_adapters_test(cmsis_dap_old alone RIG --board sim:sh7750 cmsis-dap,firmware=)
 pp_replug_test(cmsis_dap_v2 cmsis-dap cmsis-dap)
 pp_replug_test(cmsis_dap_v1 cmsis-dap cmsis-dap,v1,report=512)
 pp_usb_says(cmsis_dap_swd_only 1 "SWD only, not JTAG" RIG --board sim:sh7750 cmsis-dap,swd-only COMMAND $<TARGET_FILE:probeprof> --probe cmsis-dap

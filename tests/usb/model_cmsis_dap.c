@@ -7,6 +7,7 @@
  *   packet=N count=N        packet size of v2 (64 full speed; else high speed) and packet count (default 512, 8)
  *   report=N                report size of v1 (default 64; 512 or 1024: high speed)
  *   really=N                buffers there really are, whatever count says
+ *   padded                  responses of v2 are as long as its packets (default: as they are)
  *   zlp                     a response of whole packets is ended by an empty one (default: it is not)
  *   swd-only no-atomic      abilities
  *   firmware=T protocol=T   DAP_Info 0x09 and 0x04          product=T serial=T no-serial  strings of USB and DAP_Info
@@ -55,7 +56,7 @@ struct dap_model {
     unsigned transports;
     struct pipe v1, v2;
     unsigned really, stale;
-    bool zlp, class0, interface_string, swo, keeps_queue, no_serial;
+    bool zlp, padded, class0, interface_string, swo, keeps_queue, no_serial;
     unsigned vid, pid;
     char product[TEXT], serial[TEXT], firmware[TEXT], protocol[TEXT];
     uint8_t device[18], config[128], report[40];
@@ -77,7 +78,7 @@ static bool flag(struct dap_model *m, const char *name)
         { "zlp", &m->zlp }, { "class0", &m->class0 }, { "interface-string", &m->interface_string }, { "swo", &m->swo },
         { "keeps-queue", &m->keeps_queue }, { "no-serial", &m->no_serial }, { "refuse-connect", &m->fw.refuses_connect },
         { "disconnect-hangs", &m->fw.disconnect_hangs }, { "reset-sequence", &m->fw.has_reset_sequence },
-        { "blind", &m->fw.blind }, { "boasts", &m->fw.boasts },
+        { "blind", &m->fw.blind }, { "boasts", &m->fw.boasts }, { "padded", &m->padded },
     };
     for (size_t i = 0; i < ARRAY_LEN(flags); i++)
         if (strcmp(name, flags[i].name) == 0)
@@ -246,7 +247,7 @@ static void run(struct dap_model *m, struct pipe *p, const struct packet *req)
     size_t n = dap_firmware_run(&m->fw, req->data, req->len, to->data);
     if (n == 0)
         return;
-    to->len = p->hid ? p->packet_size : n;
+    to->len = p->hid || m->padded ? p->packet_size : n;
     p->nready++;
 }
 
