@@ -32,27 +32,36 @@ static void take_log(void *ctx, enum log_subject subject, const char *text)
     snprintf(l->said + n, sizeof l->said - n, "%s\n", text);
 }
 
-static struct line *connect(const struct serial_rig_options *o, bool log)
+/* more: options of the adapter. */
+static struct line *connect_with(const struct serial_rig_options *o, const char *more, bool log)
 {
     struct line *l = calloc(1, sizeof *l);
     char name[100];
     l->rig = serial_rig_start(o);
     l->log = (struct log){ .enabled = log ? 1u << LOG_TARGET : 0, .write = take_log, .ctx = l };
     struct probe_config cfg = { .log = &l->log };
-    snprintf(name, sizeof name, "serial:%s,baud=%u%s", serial_rig_port(l->rig), o->brr ? 57600u : 1500000u, o->dcload ? ",loader=dcload,timeout=10000" : "");
+    snprintf(name, sizeof name, "serial:%s,baud=%u%s", serial_rig_port(l->rig), o->brr ? 57600u : 1500000u, more);
     MUST(&l->b, probe_open(name, &cfg, &l->b.probe, &l->b.err));
     MUST(&l->b, sh4_open(l->b.probe, &(struct sh4_options){ .big_endian = o->big, .allow_private = true }, &l->b.t, &l->b.err));
     l->b.prog.big = o->big;
     return l;
 }
 
-static struct line *start(const struct serial_rig_options *o)
+static struct line *connect(const struct serial_rig_options *o, bool log)
 {
-    struct line *l = connect(o, false);
+    return connect_with(o, o->dcload ? ",loader=dcload,timeout=10000" : "", log);
+}
+
+static struct line *attached(struct line *l)
+{
     MUST(&l->b, l->b.t->ops->attach(l->b.t, &l->b.err));
     assert_int_equal(l->b.t->ops->state(l->b.t), TARGET_RUNNING);
     return l;
 }
+
+static struct line *start(const struct serial_rig_options *o) { return attached(connect(o, false)); }
+/* Its board runs by this machine's clock, which may have other things to do: where nothing is lost, nothing is given up either. */
+static struct line *start_patient(const struct serial_rig_options *o) { return attached(connect_with(o, ",timeout=60000", false)); }
 
 static void finish(struct line *l)
 {
@@ -107,7 +116,7 @@ static void serial__both_orders_and_rates__halts_moves_memory_and_runs_on(void *
     static const struct serial_rig_options rows[] = { { .big = false }, { .big = true }, { .brr = 26 } };
     (void)state;
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
-        struct line *l = start(&rows[i]);
+        struct line *l = start_patient(&rows[i]);
         struct board *b = &l->b;
         uint8_t out[4096], in[4096];
         size_t len = rows[i].brr ? 512 : sizeof out;
@@ -133,7 +142,7 @@ static void serial__steps_and_breakpoints__stop_where_asked(void **state)
 {
     (void)state;
     for (int big = 0; big < 2; big++) {
-        struct line *l = start(&(struct serial_rig_options){ .big = big });
+        struct line *l = start_patient(&(struct serial_rig_options){ .big = big });
         struct board *b = &l->b;
         halt_it(b);
         load(b, loop);
@@ -162,7 +171,7 @@ static void serial__steps_and_breakpoints__stop_where_asked(void **state)
 static void serial__bl_set__steps_inside_the_agent(void **state)
 {
     (void)state;
-    struct line *l = start(&(struct serial_rig_options){ .big = false });
+    struct line *l = start_patient(&(struct serial_rig_options){ .big = false });
     struct board *b = &l->b;
     halt_it(b);
     load(b, loop);
@@ -176,7 +185,7 @@ static void serial__bl_set__steps_inside_the_agent(void **state)
 static void serial__detach_and_attach_again__program_goes_on(void **state)
 {
     (void)state;
-    struct line *l = start(&(struct serial_rig_options){ .big = false });
+    struct line *l = start_patient(&(struct serial_rig_options){ .big = false });
     struct board *b = &l->b;
     halt_it(b);
     load(b, loop);
