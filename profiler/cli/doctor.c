@@ -29,6 +29,7 @@ struct doctor {
     bool private_allowed;
     bool unpowered;            /* the adapter sees no target power */
     bool power_known;          /* it can tell */
+    struct err pin;            /* of a pin that it sees held low; code ERR_OK: none */
     uint32_t found_hz;         /* by --speed auto; 0: not looked for */
 };
 
@@ -202,8 +203,11 @@ static int look_pins(struct doctor *d, char *detail, size_t cap, struct err *err
             continue;
         seen |= known & rows[i].pin;
         all = all && known & rows[i].pin;
-        if (known & ~value & rows[i].pin)
-            return err_set(err, ERR_NO_TARGET, rows[i].hint, "%s%s", rows[i].what, d->power_known ? "" : ", or has no power, which this adapter cannot tell");
+        if (known & ~value & rows[i].pin) {
+            err_set(&d->pin, ERR_NO_TARGET, rows[i].hint, "%s%s", rows[i].what, d->power_known ? "" : ", or has no power, which this adapter cannot tell");
+            snprintf(detail, cap, "%s, says the adapter", rows[i].what);
+            return 0; /* some adapters say so whatever is there: what comes next shows it */
+        }
     }
     snprintf(detail, cap, seen ? all ? "none is held low" : "none of those it sees is held low" : d->unpowered ? "not looked at without power" : "this adapter does not see them");
     return !seen;
@@ -450,17 +454,19 @@ static const struct step steps[] = {
 };
 _Static_assert(ARRAY_LEN(steps) == DOCTOR_STEPS, "a step without a place in the report");
 
-/* A missing target power that explains what came after it is what is wrong first. */
-static void blame_power(struct doctor *d, struct doctor_step *failed)
+/* A missing target power, or a pin that is held low, that explains what came after it is what is wrong first. */
+static void blame_earlier(struct doctor *d, const struct doctor_step *failed)
 {
-    enum { POWER = 3 };
-    struct doctor_step *power = &d->report->step[POWER];
-    if (!d->unpowered || failed <= power || failed->problem.code == ERR_USB)
+    enum { POWER = 3, PINS = 4 };
+    struct doctor_step *cause = &d->report->step[d->unpowered ? POWER : PINS];
+    if ((!d->unpowered && d->pin.code == ERR_OK) || failed <= cause || failed->problem.code == ERR_USB)
         return;
-    power->state = DOCTOR_WRONG;
-    no_power(&power->problem);
-    power->detail[0] = 0;
-    for (struct doctor_step *s = power + 1; s < d->report->step + DOCTOR_STEPS; s++) {
+    cause->state = DOCTOR_WRONG;
+    cause->problem = d->pin;
+    if (d->unpowered)
+        no_power(&cause->problem);
+    cause->detail[0] = 0;
+    for (struct doctor_step *s = cause + 1; s < d->report->step + DOCTOR_STEPS; s++) {
         s->state = DOCTOR_NOT_REACHED;
         s->detail[0] = 0;
     }
@@ -494,7 +500,7 @@ bool doctor(struct cli *cli, const struct settings *set, const struct doctor_wat
         well = ret >= 0;
         if (!well) {
             s->detail[0] = 0;
-            blame_power(&d, s);
+            blame_earlier(&d, s);
         }
     }
     leave(&d);

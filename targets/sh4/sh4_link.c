@@ -79,7 +79,7 @@ static unsigned low_pins(struct sh4_link *l)
 
 bool sh4_link_reset_held(struct sh4_link *l) { return low_pins(l) & JTAG_PIN_NRESET; }
 
-static int check_pins(struct sh4_link *l, struct err *err)
+static int check_power(struct sh4_link *l, struct err *err)
 {
     unsigned low = low_pins(l), mv;
     if (low & JTAG_PIN_VTREF && l->jtag->voltage && l->jtag->voltage(l->p, &mv, NULL) == 0)
@@ -88,10 +88,16 @@ static int check_pins(struct sh4_link *l, struct err *err)
     if (low & JTAG_PIN_VTREF)
         return err_set(err, ERR_NO_TARGET, "switch the board on; check pin VTref of the debug connector",
                        "the adapter sees no target power");
-    if (low & JTAG_PIN_NTRST)
-        return err_set(err, ERR_NO_TARGET, "find what pulls pin nTRST low: a jumper, a pull-down, the wiring",
-                       "nTRST is low though the adapter does not drive it: the TAP is held in reset");
     return 0;
+}
+
+/* What a pin says is believed when a scan has failed: there are probes that tell nTRST as low whatever it is (logs of J-Links with a working TAP). */
+static int blame_pins(struct sh4_link *l, int ret, struct err *err)
+{
+    if (ret != -ERR_NO_TARGET || !(low_pins(l) & JTAG_PIN_NTRST))
+        return ret;
+    return err_set(err, ERR_NO_TARGET, "find what pulls pin nTRST low: a jumper, a pull-down, the wiring",
+                   "nTRST is low though the adapter does not drive it: the TAP is held in reset");
 }
 
 static int check_answer(const uint8_t *tdo, struct err *err)
@@ -167,6 +173,14 @@ int sh4_link_wait(struct sh4_link *l, uint64_t ns, struct err *err)
     return l->jtag->wait ? l->jtag->wait(l->p, ns, err) : 0;
 }
 
+static int find_device(struct sh4_link *l, struct err *err)
+{
+    if (l->jtag->ir_bits)
+        return check_place(l, err);
+    int ret = measure_ir(l, err);
+    return ret < 0 ? ret : check_bypass(l, err);
+}
+
 int sh4_link_connect(struct sh4_link *l, struct err *err)
 {
     if (!l->jtag)
@@ -176,11 +190,9 @@ int sh4_link_connect(struct sh4_link *l, struct err *err)
     l->ir_bits = 0;
     int ret = l->clock.hz ? l->jtag->set_clock(l->p, l->clock.hz, &got, err) : 0; /* of an adapter that was opened again */
     if (ret == 0)
-        ret = check_pins(l, err);
-    if (ret == 0 && l->jtag->ir_bits)
-        ret = check_place(l, err);
-    else if (ret == 0 && (ret = measure_ir(l, err)) == 0)
-        ret = check_bypass(l, err);
+        ret = check_power(l, err);
+    if (ret == 0)
+        ret = blame_pins(l, find_device(l, err), err);
     if (ret == 0)
         ret = sh4_link_command(l, SH4_TI_RESET_NEGATE, err);
     return ret < 0 ? err_prefix(err, ret, "looking for the SH-4's H-UDI") : 0;
@@ -241,11 +253,12 @@ int sh4_link_command(struct sh4_link *l, unsigned ti, struct err *err)
             return 0;
     }
     l->ir = SH4_LINK_IR_UNKNOWN;
-    int ret = check_pins(l, err);
+    int ret = check_power(l, err);
     if (ret < 0)
         return ret;
-    return err_set(err, ERR_NO_TARGET, "check power, clock and wiring; lower the wire clock",
-                   "IR scan for H-UDI command %02x captured %04x, not ..01", ti, le16(seen));
+    ret = err_set(err, ERR_NO_TARGET, "check power, clock and wiring; lower the wire clock",
+                  "IR scan for H-UDI command %02x captured %04x, not ..01", ti, le16(seen));
+    return blame_pins(l, ret, err);
 }
 
 static int words_batch(struct sh4_link *l, const uint32_t *out, uint32_t *in, size_t n, struct err *err)

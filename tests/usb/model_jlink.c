@@ -14,6 +14,7 @@
  *   base=HZ div=N     clock (default 60 MHz, 4)                     old          capabilities of a probe of 2006: few
  *   no-write          without HW_JTAG_WRITE                         others=N     connections that other programs registered
  *   swd-only          JTAG is not among its interfaces            left-swd     another program has switched it to SWD
+ *   no-trst           GET_STATE says 0 of nTRST, whatever it is
  *   pieces            replies in two pieces, as old firmware sent them
  *   transfer=N        transfers end after so many bytes (default 2048)
  *   no-zlp            nothing ends a reply of whole packets (default: an empty packet) */
@@ -89,7 +90,7 @@ static int option(void *ctx, const char *name, const char *value, struct err *er
     const struct { const char *name; bool *what; bool to; } flags[] = {
         { "full", &m->full, true }, { "high", &m->full, false }, { "pieces", &m->pieces, true }, { "no-zlp", &m->no_zlp, true },
         { "no-serial", &m->no_serial, true }, { "old", &m->old, true },
-        { "swd-only", &m->fw.swd_only, true }, { "left-swd", &m->fw.left_swd, true },
+        { "swd-only", &m->fw.swd_only, true }, { "left-swd", &m->fw.left_swd, true }, { "no-trst", &m->fw.no_trst, true },
     };
     bool known;
     int ret = numeric(m, name, value, &known, err);

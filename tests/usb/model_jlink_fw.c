@@ -75,7 +75,7 @@ static size_t state(struct jlink_fw *fw, uint8_t *reply)
     if (fw->board)
         fw->board->type->get_pins(fw->board, &pins, &known, NULL);
     int mv = fw->millivolts >= 0 ? fw->millivolts : pins & JTAG_PIN_VTREF ? 3300 : 0;
-    const uint8_t levels[6] = { 0, fw->tdi, fw->tdo, fw->tms, !!(pins & JTAG_PIN_NRESET), !!(pins & JTAG_PIN_NTRST) };
+    const uint8_t levels[6] = { 0, fw->tdi, fw->tdo, fw->tms, !!(pins & JTAG_PIN_NRESET), pins & JTAG_PIN_NTRST && !fw->no_trst };
     put_le16(reply, (uint16_t)mv);
     memcpy(reply + 2, levels, sizeof levels);
     return 8;

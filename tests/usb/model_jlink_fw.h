@@ -26,6 +26,7 @@ struct jlink_fw {
     uint32_t memory;           /* bytes for one request's TMS, TDI and header */
     uint32_t brags;            /* what it says of its memory; 0: the truth */
     int millivolts;            /* -1: 3300 while the board's VTREF is high */
+    bool no_trst;              /* it tells nTRST as low, whatever it is (seen in public logs) */
     bool left_swd;             /* what the last program chose outlives it */
     unsigned others;           /* connections of other programs that are registered */
     uint8_t usb_address;
