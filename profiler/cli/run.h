@@ -95,6 +95,7 @@ struct run {
     } link;
     atomic_bool leaving;    /* long jobs of the worker ask, and give up */
     bool abandon;           /* second Ctrl-C: no more waiting for the board */
+    uint64_t asked_ns;      /* host clock at the signal that ended the profile; 0: none did */
     uint64_t begin_ns, end_ns; /* host clock */
     int64_t when;
     struct err failure;     /* first thing that went wrong in the loop */

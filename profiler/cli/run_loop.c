@@ -7,7 +7,7 @@
 #include "profiler/cli/view.h"
 #include "profiler/prf.h"
 
-enum { TICK_MS = 100, POP_BATCH = 1024, END_DEADLINE_MS = 10000, ABANDON_DEADLINE_MS = 200 };
+enum { TICK_MS = 100, POP_BATCH = 1024, END_DEADLINE_MS = 10000, ABANDON_DEADLINE_MS = 200, TWICE_NS = 500000000 };
 
 void run_note(struct run *r, const char *fmt, ...)
 {
@@ -237,14 +237,23 @@ static void on_tick(uv_timer_t *handle)
     look_after_profile(r);
 }
 
+/* timeout(1) signals its child and then the child's group, a service manager everybody in the group: once and again, within moments. A hand's second
+ * Ctrl-C comes later, and is meant. */
+static bool says_it_twice(const struct run *r, int signum)
+{
+    return r->phase == RUN_ENDING && (signum != SIGINT || uv_hrtime() - r->asked_ns < TWICE_NS);
+}
+
 static void on_signal(uv_signal_t *handle, int signum)
 {
     struct run *r = handle->data;
-    (void)signum;
+    if (says_it_twice(r, signum))
+        return;
     if (r->phase == RUN_BRIDGING) /* GDB may have started a profile since the last tick */
         look_after_profile(r);
     if (r->phase == RUN_PROFILING) {
         run_note(r, "ending the profile (Ctrl-C again quits at once)");
+        r->asked_ns = uv_hrtime();
         end_profile(r);
     } else if (r->phase == RUN_BRIDGING || (r->phase == RUN_STARTING && !r->profile && !r->set.load)) {
         quit(r); /* a bridge has nothing to finish */
@@ -372,7 +381,9 @@ static bool stop_worker(struct run *r)
         return true;
     atomic_store(&r->leaving, true); /* the server below waits for a download under way, too */
     for (size_t i = 0; i < ARRAY_LEN(r->signals); i++)
-        uv_signal_stop(&r->signals[i]); /* from here on Ctrl-C kills */
+        uv_signal_stop(&r->signals[i]); /* from here on Ctrl-C kills ... */
+    signal(SIGTERM, SIG_IGN);           /* ... and nothing else does: the board is being left */
+    signal(SIGHUP, SIG_IGN);
     if (!r->abandon) {
         gdb_server_stop(r->server);
         r->server = NULL;

@@ -612,6 +612,27 @@ class Running(Folder):
         check_identities(self, document)
         self.assertGreater(hits(document)["GetLastNode"], 0)
 
+    def test_signals_that_come_twice_end_the_profile_orderly(self):
+        for first, second, pause in ((signal.SIGTERM, signal.SIGTERM, 0.7), (signal.SIGHUP, signal.SIGTERM, 0), (signal.SIGINT, signal.SIGINT, 0)):
+            p = start(MISSION + ["--gdb", "off", "--json"], cwd=PROFEXAM)
+            self.wait_for(p, "profiling")
+            time.sleep(0.5)
+            p.send_signal(first)
+            time.sleep(pause)
+            try:
+                p.send_signal(second)
+            except ProcessLookupError:
+                pass
+            out, err = p.communicate(timeout=TIMEOUT)
+            self.assertEqual(p.returncode, 0, (first, err))
+            self.assertTrue(json.loads(out)["functions"], first)
+
+    def test_timeout_ends_the_profile_with_its_result(self):
+        r = subprocess.run(["timeout", "1", PROBEPROF, *MISSION, "--gdb", "off", "--json"], cwd=PROFEXAM, capture_output=True, text=True, timeout=TIMEOUT,
+                           env=os.environ | {"PROBEPROF_PROBE": "sim:sh7750"}, stdin=subprocess.DEVNULL, check=False)
+        self.assertEqual(r.returncode, 124, r.stderr) # timeout's own
+        self.assertTrue(json.loads(r.stdout)["functions"])
+
     def test_second_ctrl_c_quits_at_once(self):
         p = start(MISSION + ["--gdb", "off"], cwd=PROFEXAM)
         self.wait_for(p, "profiling")
