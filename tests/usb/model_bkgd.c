@@ -50,32 +50,34 @@ void bkgd_pod_idle(struct bkgd_pod *p, unsigned cycles) { bkgd_pod_idle_ns(p, ns
 
 void bkgd_pod_send(struct bkgd_pod *p, uint8_t byte)
 {
-    struct bkgd_stretch s[2 * BITS];
+    struct bkgd_stretch s[3 * BITS];
     if (!p->cycle_ps)
         return;
     for (unsigned k = 0; k < BITS; k++) {
         uint64_t low = byte & 0x80u >> k ? p->bits.one_low : p->bits.zero_low;
-        s[2 * k] = (struct bkgd_stretch){ .drive = BKGD_LOW, .until = BKGD_TIME, .ns = low };
-        s[2 * k + 1] = (struct bkgd_stretch){ .drive = BKGD_HIGH, .until = BKGD_TIME, .ns = p->bits.bit - low };
+        s[3 * k] = (struct bkgd_stretch){ .drive = BKGD_RELEASED, .until = BKGD_TIME, .ns = p->bits.lead };
+        s[3 * k + 1] = (struct bkgd_stretch){ .drive = BKGD_LOW, .until = BKGD_TIME, .ns = low };
+        s[3 * k + 2] = (struct bkgd_stretch){ .drive = BKGD_HIGH, .until = BKGD_TIME, .ns = p->bits.bit - low };
     }
     make(p, s, ARRAY_LEN(s));
 }
 
 uint8_t bkgd_pod_receive(struct bkgd_pod *p)
 {
-    struct bkgd_stretch s[3 * BITS];
+    struct bkgd_stretch s[4 * BITS];
     const struct bkgd_bits *b = &p->bits;
     uint8_t byte = 0;
     if (!p->cycle_ps)
         return 0;
     for (unsigned k = 0; k < BITS; k++) {
-        s[3 * k] = (struct bkgd_stretch){ .drive = BKGD_LOW, .until = BKGD_TIME, .ns = b->one_low };
-        s[3 * k + 1] = (struct bkgd_stretch){ .drive = BKGD_RELEASED, .until = BKGD_TIME, .ns = b->sample - b->one_low };
-        s[3 * k + 2] = (struct bkgd_stretch){ .drive = BKGD_RELEASED, .until = BKGD_TIME, .ns = b->bit - b->sample };
+        s[4 * k] = (struct bkgd_stretch){ .drive = BKGD_RELEASED, .until = BKGD_TIME, .ns = b->lead };
+        s[4 * k + 1] = (struct bkgd_stretch){ .drive = BKGD_LOW, .until = BKGD_TIME, .ns = b->one_low };
+        s[4 * k + 2] = (struct bkgd_stretch){ .drive = BKGD_RELEASED, .until = BKGD_TIME, .ns = b->sample - b->one_low };
+        s[4 * k + 3] = (struct bkgd_stretch){ .drive = BKGD_RELEASED, .until = BKGD_TIME, .ns = b->bit - b->sample };
     }
     make(p, s, ARRAY_LEN(s));
     for (unsigned k = 0; k < BITS; k++)
-        byte = (uint8_t)(byte << 1 | s[3 * k + 1].level);
+        byte = (uint8_t)(byte << 1 | s[4 * k + 2].level);
     return byte;
 }
 
@@ -110,5 +112,5 @@ uint64_t bkgd_pod_sync(struct bkgd_pod *p, uint64_t request_ns, uint64_t answer_
 void bkgd_pod_clock(struct bkgd_pod *p, uint64_t answer_ns)
 {
     p->cycle_ps = answer_ns * 1000 / SYNC_CYCLES;
-    p->bits = (struct bkgd_bits){ ns_of(p, ONE_LOW), ns_of(p, ZERO_LOW), ns_of(p, SAMPLE), ns_of(p, BIT) };
+    p->bits = (struct bkgd_bits){ ns_of(p, ONE_LOW), ns_of(p, ZERO_LOW), ns_of(p, SAMPLE), ns_of(p, BIT), 0 };
 }

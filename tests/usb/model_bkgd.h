@@ -13,7 +13,8 @@ enum { POD_BKGD = 1 << 0, POD_RESET = 1 << 1, POD_VDD = 1 << 2 }; /* as the boar
 /* What a pod's bit routines do at one speed, ns from a bit's falling edge. */
 struct bkgd_bits {
     uint64_t one_low, zero_low; /* how long it holds the line for a 1, for a 0 */
-    uint64_t sample, bit;       /* when it looks at an answer; the next bit begins */
+    uint64_t sample, bit;       /* when it looks at an answer; the bit is over */
+    uint64_t lead;              /* the line left alone before each bit */
 };
 
 struct bkgd_pod {

@@ -52,7 +52,7 @@ static void use_clock(struct osbdm_model *m)
 {
     uint32_t c16 = (m->ticks + 4) / 8, c8 = half(c16), c4 = half(c8), c2 = half(c4);
     bkgd_pod_clock(&m->pod, ns_of(m->ticks));
-    m->pod.bits = (struct bkgd_bits){ ns_of(c4), ns_of(c8 + c4), ns_of(2 * (c4 + c2)), ns_of(MAX(c16 + c4 / 2, (uint32_t)SHORTEST_BIT)) };
+    m->pod.bits = (struct bkgd_bits){ ns_of(c4), ns_of(c8 + c4), ns_of(2 * (c4 + c2)), ns_of(MAX(c16 + c4 / 2, (uint32_t)SHORTEST_BIT)), 0 };
 }
 
 static void sync(struct osbdm_model *m)

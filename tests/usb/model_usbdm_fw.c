@@ -14,7 +14,7 @@ enum { Z_ACK_ENABLE = 0x02, Z_BACKGROUND = 0x04, Z_GO = 0x08, Z_STEP1 = 0x09, Z_
        Z_READ_MEM = 0x30, Z_DUMP_MEM = 0x32, Z_WRITE_REG = 0x40, Z_READ_REG = 0x60, Z_ERASE = 0x95 };
 enum { ENBDC = 0x80, REGISTER_BITS = 0x9F, WAIT64 = 64, WAIT150 = 150, USE_RESET = 0x10 };
 enum { SHORTEST_TICKS = 137 }; /* 56 MHz is the fastest its bit tables do */
-enum { V5_SETUP = 20, V5_ACK_TICKS = 2500 };
+enum { V5_SETUP = 20, V5_INPUT_DELAY = 3, V5_ACK_TICKS = 2500 };
 #define MS 1000000u
 #define CALL_NS 2000u /* between a command's last bit and its answer's first where no delay is meant: some fifty instructions */
 #define ACK_NS 2500000u
@@ -44,10 +44,13 @@ static void send(struct usbdm_fw *f, uint32_t v, unsigned bytes)
 static unsigned v5_mhz(const struct usbdm_fw *f) { return f->version[1] < 8 ? 60 : 30; }
 static uint32_t v5_ticks(const struct usbdm_fw *f) { return f->sync_ticks / (60 / v5_mhz(f)); }
 
+/* 16 cycles in whole ticks; 5.8 adds what the timer's input is late. */
+static uint32_t v5_bit(const struct usbdm_fw *f) { return (v5_ticks(f) * 16 + 127) / 128 + (f->version[1] < 8 ? 0 : V5_INPUT_DELAY); }
+
 /* V5 counts from the beginning of the last bit. */
 static uint64_t ack_window(const struct usbdm_fw *f)
 {
-    unsigned bit = (v5_ticks(f) + 7u) / 8;
+    uint32_t bit = v5_bit(f);
     return !f->v5 ? ACK_NS : bit < V5_ACK_TICKS ? (V5_ACK_TICKS - bit) * 1000ull / v5_mhz(f) : 0;
 }
 
@@ -103,13 +106,14 @@ static void clear_connection(struct usbdm_fw *f)
 
 static uint64_t v5_ns(const struct usbdm_fw *f, uint32_t ticks) { return ticks * 1000ull / v5_mhz(f); }
 
-/* setSyncLength: 4, 13, 10 and 16 cycles in whole ticks, and what the loop for a bit begins with. */
+/* setSyncLength: 4, 13 and 10 cycles in whole ticks. A bit's loop sets the timer up first: the edge falls after that, and the loop is over with the bit. The
+ * pulse that acknowledges the last one, 32 cycles later, is not missed at any clock. */
 static void v5_bits(struct usbdm_fw *f)
 {
     uint32_t t = v5_ticks(f);
     bkgd_pod_clock(&f->pod, v5_ns(f, t));
     f->pod.bits = (struct bkgd_bits){ v5_ns(f, (t * 4 + 127) / 128), v5_ns(f, (t * 13 + 64) / 128), v5_ns(f, (t * 10 + 64) / 128),
-                                      v5_ns(f, (t * 16 + 127) / 128 + V5_SETUP) };
+                                      v5_ns(f, v5_bit(f)), v5_ns(f, V5_SETUP) };
 }
 
 static int routine_for(struct usbdm_fw *f)
