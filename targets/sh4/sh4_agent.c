@@ -19,7 +19,12 @@ enum {
     LATE_SCANS = 4096          /* how long an answer may take beyond its batch */
 };
 
-static uint32_t sum(uint32_t c, uint32_t word) { return (c << 1 | c >> 31) + word; }
+/* The factor is the marker, which is odd: no two damaged bits cancel each other, as they do in a sum of shifted words. */
+static uint32_t sum(uint32_t marker, uint32_t c, uint32_t word)
+{
+    c = (c + word) * marker;
+    return c << 16 | c >> 16;
+}
 
 /* The agent has the time from Update-DR to the next Capture-DR to answer: about 4 TCK, more with idle clocks. */
 static void slower(struct sh4_link *l)
@@ -29,12 +34,12 @@ static void slower(struct sh4_link *l)
 
 static uint32_t halted_word(const struct sh4_target *t) { return t->agent_base + SH4_AGENT_VERSION; }
 
-/* A marker no word of the request equals, and whose complement the idle agent takes for a request. */
+/* An odd marker no word of the request equals, and whose complement the idle agent takes for a request. */
 static uint32_t next_marker(struct sh4_target *t, const struct sh4_request *r)
 {
     for (;;) {
         t->nonce = t->nonce * 1664525u + 1013904223u;
-        uint32_t m = t->nonce ^ t->nonce >> 15;
+        uint32_t m = (t->nonce ^ t->nonce >> 15) | 1;
         bool bad = m == SH4_AGENT_POLL || m == SH4_AGENT_READY || m == halted_word(t) || m == ~halted_word(t);
         bad = bad || m == r->arg[0] || m == r->arg[1] || m == r->arg[2];
         for (size_t i = 0; !bad && i < r->nout; i++)
@@ -70,18 +75,18 @@ static bool compose(struct sh4_target *t, struct exchange *x, uint32_t *out)
     if (head[0] == m)
         return false;
     for (size_t i = 0; i < 4; i++)
-        c = sum(c, *w++ = head[i]);
+        c = sum(m, c, *w++ = head[i]);
     *w++ = c;
     if (c == m)
         return false;
-    c = sum(c, c);
+    c = sum(m, c, c);
     for (size_t i = 0; i < r->nout; i++)
-        c = sum(c, *w++ = r->out[i]);
+        c = sum(m, c, *w++ = r->out[i]);
     if (r->nout) {
         *w++ = c;
         if (c == m)
             return false;
-        c = sum(c, c);
+        c = sum(m, c, c);
     }
     x->marker = m;
     x->out = out;
@@ -116,7 +121,7 @@ static enum verdict parse(struct exchange *x, const uint32_t *in, size_t n)
                 return DAMAGED;
             break;
         }
-        c = sum(c, word);
+        c = sum(x->marker, c, word);
         if (got == want - 1)
             status = word;
         else if (r->nin)

@@ -39,7 +39,7 @@ void sh4_agent_place(const struct sh4_agent_layout *a, uint32_t base, int big, u
 #define SH4_AGENT_POLL 0x0000005Au  /* host: anything to say? */
 #define SH4_AGENT_HALT 0x0000005Bu  /* host, to a range step under way: stop it */
 #define SH4_AGENT_READY (~SH4_AGENT_POLL) /* kernel: the reply starts at the next word */
-#define SH4_AGENT_VERSION 1u        /* low bits of the word that says "halted"; the rest is the base */
+#define SH4_AGENT_VERSION 2u        /* low bits of the word that says "halted"; the rest is the base */
 #define SH4_AGENT_START 0xA5u     /* SCIF, byte from the host: a request follows. Any other stops the program; 0 to 3 do nothing else */
 #define SH4_AGENT_SYNC 0x53344841u /* SCIF, kernel: halted; the word that says where, how often so far, and their sum follow */
 #define SH4_AGENT_OTHER_HALT 2u /* SCIF, status of op_go: its marker is not the complement of how often it has halted; nothing was done */

@@ -25,7 +25,7 @@
 .endif
 
         .equ POLL,    0x5A              ! host: anything to say?   its complement: the reply starts next
-        .equ VERSION, 1
+        .equ VERSION, 2
 .if ASE
         .equ VBASE,   0x040
 .else
@@ -146,19 +146,23 @@ rx:     mov.l   @r14,r0
         cmp/eq  r12,r0
         bt      rx
         mov.l   r12,@r14
-        rotl    r11
-        rts
         add     r0,r11
+        mul.l   r12,r11
+        sts     macl,r11
+        rts
+        swap.w  r11,r11
 
 ! tx: send r0, as soon as the host has taken the word before it (r2): all work is done before that is waited for,
 ! because a word must be there between the host's update and its next capture. A word that would look like
 ! POLL is sent wrong on purpose: the checksum then fails and the host asks again under another marker. Clobbers r1.
-tx:     rotl    r11
-        add     r0,r11
+tx:     add     r0,r11
+        mul.l   r12,r11
         xor     r12,r0
         cmp/eq  r10,r0
         movt    r1
         add     r1,r0
+        sts     macl,r11
+        swap.w  r11,r11
 1:      mov.l   @r14,r1
         cmp/eq  r2,r1
         bt      1b
