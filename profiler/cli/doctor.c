@@ -370,6 +370,8 @@ static int look_part(struct doctor *d, char *detail, size_t cap, struct err *err
         snprintf(detail, cap, "%s%s%s", d->target->ops->name, state_text(d->target), *chain && strrchr(chain, ';') ? strrchr(chain, ';') : "");
     if (ret == 0)
         tell_clock(d, detail, cap);
+    if (ret == 0 && d->target->ops->remark && d->target->ops->remark(d->target))
+        snprintf(detail + strlen(detail), cap - strlen(detail), "; %s", d->target->ops->remark(d->target));
     if (ret == 0 && is_serial(d) && d->target->ops->state(d->target) == TARGET_RUNNING) {
         snprintf(detail, cap, "nothing is heard, as of a program that runs%s", d->set->halt ? "" : "; --halt finds out whether an agent is there");
         return 1;

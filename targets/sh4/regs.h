@@ -397,6 +397,8 @@ REG_DEFINE(SH4_SDIR);
 enum sh4_hudi_ti {
     SH4_TI_STATUS = 0x20,       /* private: internal status read, start */
     SH4_TI_STATUS_END = 0x21,   /* private: internal status read, end */
+    SH4_TI_TDO_TIMING = 0x22,   /* private, never loaded by us */
+    SH4_TI_WAIT_CANCEL = 0x23,  /* private, never loaded by us */
     SH4_TI_ASERAM_WRITE = 0x50, /* private: DR words fill ASERAM */
     SH4_TI_RESET_NEGATE = 0x60,
     SH4_TI_RESET_ASSERT = 0x70,

@@ -194,7 +194,7 @@ int sh4_link_connect(struct sh4_link *l, struct err *err)
     if (ret == 0)
         ret = blame_pins(l, find_device(l, err), err);
     if (ret == 0)
-        ret = sh4_link_command(l, SH4_TI_RESET_NEGATE, err);
+        ret = sh4_view_find(l, err);
     return ret < 0 ? err_prefix(err, ret, "looking for the SH-4's H-UDI") : 0;
 }
 
@@ -263,12 +263,16 @@ int sh4_link_command(struct sh4_link *l, unsigned ti, struct err *err)
 
 static int words_batch(struct sh4_link *l, const uint32_t *out, uint32_t *in, size_t n, struct err *err)
 {
-    for (size_t i = 0; i < n; i++) {
+    unsigned scans = sh4_view_scans(l);
+    size_t ops = scans > 1 ? sh4_view_begin(l, l->ops) : 0;
+    for (size_t i = 0; i < n; i++, ops += scans) {
         put_le32(l->tdi + 4 * i, out ? out[i] : SH4_AGENT_POLL);
-        l->ops[i] = jtag_dr(SH4_SDDR_BITS, l->tdi + 4 * i, l->tdo + 4 * i);
-        l->ops[i].idle_clocks = l->idle_clocks;
+        l->ops[ops] = jtag_dr(SH4_SDDR_BITS, l->tdi + 4 * i, l->tdo + 4 * i);
+        l->ops[ops].idle_clocks = l->idle_clocks;
+        if (scans > 1)
+            l->ops[ops + 1] = sh4_view_status();
     }
-    int ret = execute(l, n, err);
+    int ret = execute(l, ops, err);
     if (ret < 0)
         return ret;
     for (size_t i = 0; in && i < n; i++)
@@ -280,8 +284,9 @@ static int words_batch(struct sh4_link *l, const uint32_t *out, uint32_t *in, si
 
 int sh4_link_words(struct sh4_link *l, const uint32_t *out, uint32_t *in, size_t n, struct err *err)
 {
+    size_t most = (SH4_LINK_BATCH - SH4_VIEW_OPS) / sh4_view_scans(l);
     for (size_t done = 0; done < n;) {
-        size_t part = MIN(n - done, (size_t)SH4_LINK_BATCH);
+        size_t part = MIN(n - done, most);
         int ret = words_batch(l, out ? out + done : NULL, in ? in + done : NULL, part, err);
         if (ret < 0)
             return ret;

@@ -230,6 +230,8 @@ static int cmd_wire(void *ctx, int argc, char **argv, const struct text_sink *ou
                 (unsigned long long)t->link.words_from_target, words ? (double)tck / (4.0 * (double)words) : 0.0);
     sink_printf(out, "damaged exchanges: %llu repeated, %llu resyncs; %u idle clocks after a scan\n",
                 (unsigned long long)t->link.retries, (unsigned long long)t->link.resyncs, t->link.idle_clocks);
+    if (t->link.alternates)
+        sink_printf(out, "data scans alternate between SDDR and SDSR, which read %08x at the attach: two for each word\n", t->link.sdsr);
     return 0;
 }
 

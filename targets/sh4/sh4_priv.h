@@ -39,7 +39,9 @@ struct sh4_link {
     unsigned ir_bits;       /* measured */
     int ir;                 /* TI loaded now, or SH4_LINK_IR_UNKNOWN */
     unsigned block;         /* most data words of one request; shrinks on a noisy wire */
-    uint32_t idle_clocks;   /* after every scan; grows when the target is late */
+    uint32_t idle_clocks;   /* after every scan of SDDR; grows when the target is late */
+    bool alternates;        /* a scan of SDDR is followed by one of SDSR (sh4_view.c) */
+    uint32_t sdsr;          /* as it was seen when that was found out */
     struct jtag_op *ops;    /* SH4_LINK_BATCH */
     uint8_t *tdi, *tdo;     /* 4 bytes per op */
     struct sh4_clock clock;
@@ -69,13 +71,24 @@ int sh4_link_connect(struct sh4_link *l, struct err *err);
 bool sh4_link_reset_held(struct sh4_link *l);
 /* Loads TI (enum sh4_hudi_ti). One-shot commands act at every call, even if already loaded. */
 int sh4_link_command(struct sh4_link *l, unsigned ti, struct err *err);
-/* n DR scans of 32 bits in as few batches as possible. out NULL: SH4_AGENT_POLL each; in may be NULL.
+/* n scans of SDDR in as few batches as possible. out NULL: SH4_AGENT_POLL each; in may be NULL.
  * in[i] is what SDDR held before out[i] replaced it. Whatever command is loaded must select SDDR. */
 int sh4_link_words(struct sh4_link *l, const uint32_t *out, uint32_t *in, size_t n, struct err *err);
 /* Private: internal status read, n selectors (enum sh4_status_sel) to n values; loads reset-negate after. */
 int sh4_link_status(struct sh4_link *l, const uint8_t *selectors, uint32_t *values, size_t n, struct err *err);
 /* Private: fills ASERAM from offset; words in host order. Loads reset-negate after. */
 int sh4_link_aseram(struct sh4_link *l, uint32_t offset, const uint32_t *words, size_t n, struct err *err);
+
+/* Finds out whether data scans alternate between SDDR and SDSR (l->alternates); loads reset-negate. Resets the TAP; what it sends are POLLs,
+ * which are nothing to a program or an agent. 0, or the adapter's failure. */
+int sh4_view_find(struct sh4_link *l, struct err *err);
+/* The ops before a batch's first word that have its scan show SDDR, whatever happened to the batch before; returns how many, 0 to SH4_VIEW_OPS. */
+enum { SH4_VIEW_OPS = 2 };
+size_t sh4_view_begin(const struct sh4_link *l, struct jtag_op *ops);
+/* Scans a word takes: 1; 2 where SDSR comes between two of SDDR while the command loaded does not pin that. */
+unsigned sh4_view_scans(const struct sh4_link *l);
+/* The scan of SDSR behind a word's. */
+struct jtag_op sh4_view_status(void);
 
 /* ---- the wire's clock (sh4_clock.c) ---- */
 

@@ -980,6 +980,12 @@ static int op_reset(struct target *target, enum reset_mode mode, struct err *err
 
 /* ---- the rest of the interface ---- */
 
+/* No manual has this: whoever owns such a part is asked to tell (docs/unverified.md). */
+static const char *op_remark(struct target *target)
+{
+    return sh4_of(target)->link.alternates ? "data scans of this part alternate between SDDR and a status register: words take twice as long (please report the part)" : NULL;
+}
+
 static struct target_stop op_why_halted(struct target *target) { return sh4_of(target)->stop; }
 static enum target_state op_state(struct target *target) { return sh4_of(target)->state; }
 static uint64_t op_now(struct target *target) { return now(sh4_of(target)); }
@@ -1043,6 +1049,7 @@ static const struct target_ops table = {
     .sp_reg = SH4_REG_SP, .bp_size = 2, .canonical = op_canonical, .attach = op_attach, .detach = op_detach,
     .state = op_state, .halt = op_halt, .resume = op_resume, .poll = op_poll, .reset = op_reset,
     .why_halted = op_why_halted,
+    .remark = op_remark,
     .read_reg = sh4_read_reg, .write_reg = sh4_write_reg, .read_mem = sh4_read_mem, .write_mem = sh4_write_mem, .same_mem = sh4_same_mem,
     .sample_pc = sh4_sample_pc,
     .insert_bp = sh4_insert_bp, .remove_bp = sh4_remove_bp, .memory_map = op_memory_map,

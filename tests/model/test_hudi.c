@@ -171,6 +171,62 @@ static void update_ir__low_nibble__is_dont_care_for_documented_commands(void **s
     }
 }
 
+/* idle, select DR, select IR, capture, shift: 5 clocks; 16 bits; update, idle */
+static void load_command(struct sh4_hudi *h, unsigned ti)
+{
+    uint8_t tms[3] = { 0x06, 0, 0x30 }, tdi[3];
+    uint32_t d = (uint32_t)ti << 13;
+    for (int k = 0; k < 3; k++)
+        tdi[k] = (uint8_t)(d >> 8 * k);
+    sh4_hudi_clock(h, 23, tms, tdi, NULL);
+}
+
+/* idle, select DR, capture, shift: 4 clocks; 32 bits; update, idle */
+static uint32_t scan(struct sh4_hudi *h, uint32_t word)
+{
+    uint8_t tms[5] = { 0x02, 0, 0, 0, 0x18 }, tdi[5], tdo[5];
+    uint64_t d = (uint64_t)word << 4, got = 0;
+    for (int k = 0; k < 5; k++)
+        tdi[k] = (uint8_t)(d >> 8 * k);
+    sh4_hudi_clock(h, 38, tms, tdi, tdo);
+    for (int k = 0; k < 5; k++)
+        got |= (uint64_t)tdo[k] << 8 * k;
+    return (uint32_t)(got >> 4);
+}
+
+/* Rows: one data scan each, behind the command if there is one; what it shows is the register of that letter. Source: hudi_sdmode in the fork's hudi.c. */
+static void scan__registers_alternate__as_the_public_source_keeps_book_of_them(void **state)
+{
+    enum { NONE = -1 };
+    static const struct { int ti; uint32_t word; char shows; } rows[] = {
+        { 0x60, 0x10, 'd' }, { NONE, 0x20, 's' }, { NONE, 0x31, 's' }, { NONE, 0x40, 'd' }, { NONE, 0x51, 's' }, { NONE, 0x61, 'd' },
+        { NONE, 0x70, 's' }, { 0xA0, 0x80, 'd' }, { NONE, 0x91, 'd' }, { 0x60, 0xA0, 'd' }, { 0xC0, 0xB0, 's' }, { 0x80, 0xC1, 's' },
+        { 0x50, (16 - 2) << 16, 'd' }, { NONE, 0xE1, 's' }, { NONE, 0xF1, 'd' }, { 0xFF, 0, 'b' }, { 0x60, 0x110, 'd' },
+        { 0x20, 0, 'r' }, { 0x21, 0x121, 's' }, { NONE, 0x130, 'd' }, { 0x70, 0x140, 's' },
+    };
+    (void)state;
+    static struct journal j;
+    struct sh4_hudi h;
+    uint32_t sddr = 0;
+    j = (struct journal){ .hudi = &h };
+    sh4_hudi_init(&h, &ops, &j);
+    h.alternates = true;
+    bool filling = false;
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        if (rows[i].ti != NONE) {
+            load_command(&h, (unsigned)rows[i].ti);
+            assert_int_equal(h.sdir, (uint16_t)(rows[i].ti << 8));
+            filling = rows[i].ti == 0x50;
+        }
+        uint32_t got = scan(&h, rows[i].word);
+        print_message("  %zu: %08x, of %c\n", i, got, rows[i].shows);
+        assert_int_equal(got == sddr, rows[i].shows == 'd');
+        sddr = rows[i].shows == 'd' && !filling ? rows[i].word : sddr;
+        assert_int_equal(h.sddr, sddr);
+    }
+    assert_non_null(memchr(j.what, 'w', j.n)); /* the word behind the header went into ASERAM */
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -179,6 +235,7 @@ int main(void)
         cmocka_unit_test(clock__many_bits_at_once__same_as_one_by_one),
         cmocka_unit_test(clock__tdo_not_wanted__state_goes_on_all_the_same),
         cmocka_unit_test(update_ir__low_nibble__is_dont_care_for_documented_commands),
+        cmocka_unit_test(scan__registers_alternate__as_the_public_source_keeps_book_of_them),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -13,6 +13,7 @@
 #include "probe/base/bytes.h"
 #include "probe/sim.h"
 #include "targets/sh4/model/board.h"
+#include "tests/model/board_env.h"
 
 static const struct sim_board_type *const boards[] = { &sh4_board_sh7750, &sh4_board_sh7091, NULL };
 
@@ -27,7 +28,7 @@ struct board *board_open(const char *spec)
     struct board *b = calloc(1, sizeof *b);
     char name[160];
     struct probe_config cfg = { .boards = boards };
-    snprintf(name, sizeof name, "sim:%s", spec);
+    snprintf(name, sizeof name, "sim:%s%s", spec, test_board_options());
     MUST(b, probe_open(name, &cfg, &b->probe, &b->err));
     struct sh4_options opt = { .allow_private = !strstr(spec, "private=off"), .big_endian = strstr(spec, ",be") };
     MUST(b, sh4_open(b->probe, &opt, &b->t, &b->err));

@@ -13,6 +13,7 @@
 #include "probe/base/bytes.h"
 #include "probe/base/util.h"
 #include "targets/sh4/sh4_priv.h"
+#include "tests/model/board_env.h"
 #include "tests/sh4/fixture.h"
 
 static void attach__bad_hardware__says_what_was_tried_and_what_to_check(void **state)
@@ -368,6 +369,33 @@ static void attach_and_detach__many_times__the_program_computes_the_same(void **
     }
 }
 
+/* An agent in the middle of an answer shows another word at each look, as a status would. */
+static void attach__agent_in_the_middle_of_an_answer__what_scans_show_is_found_all_the_same(void **state)
+{
+    (void)state;
+    for (size_t cut = 7; cut < 60; cut += 4) {
+        struct board *b = board_start("sh7750", "start: bra start\n nop");
+        struct sh4_target *t = (struct sh4_target *)b->t;
+        for (uint32_t i = 0; i < 64; i++)
+            set32at(b, DATA + 4 * i, (i + 1) * 0x01234567);
+        bool alternates = strstr(test_board_options(), "sdsr=alternate") != NULL;
+        uint32_t m = 0x12345679, c = m, out[64] = { ~m, (uint32_t)t->layout->op_read - t->layout->ref_call, DATA, (uint32_t)t->layout->ld4 - t->layout->ref_read, 512 };
+        for (size_t i = 1; i < 5; i++) {
+            c = (c + out[i]) * m;
+            c = c << 16 | c >> 16;
+        }
+        out[5] = c;
+        for (size_t i = 6; i < ARRAY_LEN(out); i++)
+            out[i] = SH4_AGENT_POLL;
+        MUST(b, sh4_link_words(&t->link, out, NULL, cut, &b->err));
+        MUST(b, sh4_link_connect(&t->link, &b->err));
+        assert_int_equal(t->link.alternates, alternates);
+        MUST(b, sh4_agent_resync(t, &b->err));
+        assert_int_equal(get32at(b, DATA), 0x01234567);
+        board_close(b);
+    }
+}
+
 static void resident__documented_features_only__debugs(void **state)
 {
     (void)state;
@@ -483,6 +511,7 @@ int main(void)
         cmocka_unit_test(clock__wires_that_get_worse__is_lowered_only_if_it_was_found_by_trying),
         cmocka_unit_test(unplugged__at_any_time__the_target_is_gone),
         cmocka_unit_test(attach_and_detach__many_times__the_program_computes_the_same),
+        cmocka_unit_test(attach__agent_in_the_middle_of_an_answer__what_scans_show_is_found_all_the_same),
         cmocka_unit_test(resident__documented_features_only__debugs),
         cmocka_unit_test(resident__pc_sampled_while_it_runs__is_the_programs),
         cmocka_unit_test(resident__bl_set__steps_inside_the_agent),

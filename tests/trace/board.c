@@ -13,6 +13,7 @@
 #include "probe/base/util.h"
 #include "targets/sh4/agent/agent.h"
 #include "targets/sh4/model/board.h"
+#include "tests/model/board_env.h"
 #include "targets/sh4/regs.h"
 
 enum { REG_PC = 16, REG_SR = 22, SLICE_NS = 1000000 };
@@ -95,7 +96,7 @@ void board_open(struct board *b, struct asm_prog *prog, const char *options, con
     struct err err = { .code = ERR_OK };
     char name[128];
     memset(b, 0, sizeof *b);
-    snprintf(name, sizeof name, "sim:sh7750%s", options);
+    snprintf(name, sizeof name, "sim:sh7750%s%s", options, test_board_options());
     check(probe_open(name, &cfg, &b->probe, &err), &err, "open");
     check(sh4_open(b->probe, &opt, &b->t, &err), &err, "sh4_open");
     check(b->t->ops->attach(b->t, &err), &err, "attach");

@@ -6,7 +6,7 @@
 #include "probe/base/options.h"
 #include "targets/sh4/model/board_priv.h"
 
-#define OPTIONS_HELP "options: be le tck=HZ cpu=HZ wires=HZ[@US] sddr=HZ serial=none|pty[:LINK]|file:PATH private=on|off nmi=US rom=FILE fault=KIND"
+#define OPTIONS_HELP "options: be le tck=HZ cpu=HZ wires=HZ[@US] sddr=HZ serial=none|pty[:LINK]|file:PATH private=on|off sdsr=none|alternate nmi=US rom=FILE fault=KIND"
 
 static int parse_hz(const char *name, const char *text, uint32_t *out, struct err *err)
 {
@@ -86,6 +86,10 @@ static int parse_one(void *ctx, const char *name, const char *value, struct err 
         return parse_us(name, value, &o->nmi_us, err);
     if (!strcmp(name, "private") && (!strcmp(value, "on") || !strcmp(value, "off"))) {
         o->private_commands = !strcmp(value, "on");
+        return 0;
+    }
+    if (!strcmp(name, "sdsr") && (!strcmp(value, "none") || !strcmp(value, "alternate"))) {
+        o->alternates = !strcmp(value, "alternate");
         return 0;
     }
     return err_set(err, ERR_USAGE, OPTIONS_HELP, "unknown board option \"%s%s%s\"", name, *value ? "=" : "", value);

@@ -17,6 +17,7 @@ void sh4_hudi_trst(struct sh4_hudi *h)
     h->state = TAP_RESET;
     h->sdir = 0xFFFF;
     h->boot_latch = false;
+    h->status_view = false;
 }
 
 static unsigned ti(const struct sh4_hudi *h)
@@ -36,10 +37,32 @@ static bool selects_bypass(const struct sh4_hudi *h)
     return ti(h) >> 4 == SH4_TI_BYPASS >> 4;
 }
 
+/* ASERAM write, reset, boot, break and the last two status commands let the views alternate; all others pin SDDR. */
+static bool pins_data(const struct sh4_hudi *h)
+{
+    switch (ti(h)) {
+    case SH4_TI_STATUS_END: case SH4_TI_TDO_TIMING: case SH4_TI_WAIT_CANCEL: case SH4_TI_ASERAM_WRITE:
+    case SH4_TI_RESET_NEGATE: case SH4_TI_RESET_ASSERT: case SH4_TI_BOOT: case SH4_TI_BREAK:
+        return false;
+    default:
+        return true;
+    }
+}
+
+static bool shows_status(const struct sh4_hudi *h) { return h->alternates && h->status_view && !pins_data(h); }
+
+/* A scan of data is followed by one of status, that by one of data if its bit 0 was 1. */
+static void next_view(struct sh4_hudi *h, uint32_t word)
+{
+    if (!pins_data(h))
+        h->status_view = !h->status_view || !(word & 1);
+}
+
 static void update_ir(struct sh4_hudi *h)
 {
     h->ops->sync(h->ctx);
     h->sdir = (uint16_t)(h->ir_shift << (16 - (h->ir_bits < 16 ? h->ir_bits : 16)));
+    h->status_view = h->status_view && (!pins_data(h) || ti(h) == SH4_TI_STATUS); /* the view before a status read comes back behind it */
     unsigned high = ti(h) & 0xF0;
     if (high == SH4_TI_RESET_ASSERT)
         h->ops->reset_assert(h->ctx);
@@ -55,6 +78,9 @@ static void update_ir(struct sh4_hudi *h)
         h->aseram_header = true; /* loading the command again starts a new block */
 }
 
+/* What SDSR tells is not known; nobody may rely on it, so it is something else each time. */
+static uint32_t status_word(const struct sh4_hudi *h) { return (uint32_t)h->clocks * 0x9E3779B1u; }
+
 static void capture_dr(struct sh4_hudi *h)
 {
     if (selects_bypass(h)) {
@@ -64,7 +90,10 @@ static void capture_dr(struct sh4_hudi *h)
     }
     h->ops->sync(h->ctx);
     h->dr_bits = SH4_SDDR_BITS;
-    h->dr_shift = private_ti(h, SH4_TI_STATUS) ? h->ops->status(h->ctx, h->status_selector) : h->sddr;
+    if (private_ti(h, SH4_TI_STATUS))
+        h->dr_shift = h->ops->status(h->ctx, h->status_selector);
+    else
+        h->dr_shift = shows_status(h) ? status_word(h) : h->sddr;
 }
 
 static void aseram_word(struct sh4_hudi *h, uint32_t word)
@@ -89,12 +118,15 @@ static void update_dr(struct sh4_hudi *h)
     uint32_t word = (uint32_t)h->dr_shift;
     if (h->ops->arrive)
         word = h->ops->arrive(h->ctx, word);
-    if (private_ti(h, SH4_TI_STATUS))
+    if (private_ti(h, SH4_TI_STATUS)) {
         h->status_selector = word >> 3 & 15;
-    else if (private_ti(h, SH4_TI_ASERAM_WRITE))
+        return;
+    }
+    if (!shows_status(h) && private_ti(h, SH4_TI_ASERAM_WRITE))
         aseram_word(h, word);
-    else
+    else if (!shows_status(h))
         h->sddr = word;
+    next_view(h, word);
 }
 
 static void enter(struct sh4_hudi *h, enum tap_state next)

@@ -3,8 +3,9 @@
  * It moves bits and reports what a command asks for; CPU, reset and time belong to the board, reached through
  * the callbacks. Documented: BYPASS, reset assert/negate, interrupt, SDDR. Private (an option; their meaning on
  * an SH7750 is not confirmed by anything public, docs/unverified.md): ASERAM write, boot, break, status read.
+ * An option, too: data scans that alternate between SDDR and a status register SDSR, as that fork keeps book of them.
  * Source: SH7750 hardware manual section 21 as collected in the reference; UrJTAG's ST40 fork for the private
- * commands. */
+ * commands and for SDSR (github.com/jekkos/urjtag-st7xxx, urjtag/src/hudi/hudi.c: hudi_sdmode, hudi_sdmode_locked). */
 #ifndef TARGETS_SH4_MODEL_HUDI_H
 #define TARGETS_SH4_MODEL_HUDI_H
 
@@ -30,6 +31,8 @@ struct sh4_hudi {
     const struct sh4_hudi_ops *ops;
     void *ctx;
     bool private_commands;
+    bool alternates;       /* there is an SDSR */
+    bool status_view;      /* the next scan shows it; never while the command loaded pins SDDR */
     unsigned ir_bits;      /* 16; other values are a fault to be found by the host */
     enum tap_state state;
     uint32_t ir_shift;
