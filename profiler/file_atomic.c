@@ -59,15 +59,15 @@ static void sync_folder(const char *path)
 
 int file_commit(int fd, const char *temp, const char *path, struct err *err)
 {
-    int failed = fsync(fd) < 0 ? errno : 0;
-    if (close(fd) < 0 && !failed)
-        failed = errno;
+    int failed = fsync(fd) < 0 ? errno : 0, ret = 0;
     if (failed)
-        return io_error(err, "write", path, failed);
-    if (rename(temp, path) < 0)
-        return io_error(err, "rename to", path, errno);
-    sync_folder(path);
-    return 0;
+        ret = io_error(err, "write", path, failed);
+    else if (rename(temp, path) < 0)
+        ret = io_error(err, "rename to", path, errno);
+    close(fd); /* only now: a lock on it held others off that name until then */
+    if (ret == 0)
+        sync_folder(path);
+    return ret;
 }
 
 int file_replaceable(const char *path, struct err *err)
@@ -79,11 +79,12 @@ int file_replaceable(const char *path, struct err *err)
                    S_ISDIR(st.st_mode) ? "folder" : "device or pipe");
 }
 
-/* A new file has the permissions of any new file; a replaced one keeps those it had. */
-static mode_t wanted_mode(const char *path)
+/* The umask is for new files. Best effort: some file systems know no permissions. */
+void file_keep_mode(int fd, const char *path)
 {
     struct stat st;
-    return stat(path, &st) == 0 ? st.st_mode & 0777 : 0644;
+    if (stat(path, &st) == 0)
+        (void)fchmod(fd, st.st_mode & 0777);
 }
 
 /* Where the link at path leads, seen from the current folder; NULL with *number set. */
@@ -161,9 +162,11 @@ static int replacement_open(struct replacement *r, const char *path, struct err 
         r->temp = NULL;
         return err_set(err, ERR_NOMEM, "close other programs", "write %s: out of memory", path);
     }
-    r->fd = open(r->temp, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, wanted_mode(r->real));
-    if (r->fd >= 0)
+    r->fd = open(r->temp, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
+    if (r->fd >= 0) {
+        file_keep_mode(r->fd, r->real);
         return 0;
+    }
     ret = io_error(err, "write", path, errno);
     free(r->temp);
     r->temp = NULL; /* not ours */

@@ -32,7 +32,10 @@ bool file_same(const char *a, const char *b);
 /* file_write_all - write() until done; 0 or -errno. */
 int file_write_all(int fd, const uint8_t *data, size_t len);
 
-/* file_commit - fsync and close fd (in every case), then rename temp to path and sync the directory.
+/* file_keep_mode - fd, which is to replace path, gets the permissions of what is there; nothing there: stays as it is. */
+void file_keep_mode(int fd, const char *path);
+
+/* file_commit - fsync fd, rename temp to path, close fd (in every case) and sync the directory.
  * On failure temp stays. Returns 0 or -ERR_IO. */
 int file_commit(int fd, const char *temp, const char *path, struct err *err);
 

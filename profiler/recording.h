@@ -57,10 +57,13 @@ struct recording_writer;
 
 /* recording_create - begin a recording
  * path   its final name. Blocks go to path.part, which becomes path when finished; after a crash the
- *        .part file is a readable recording cut short.
+ *        .part file is a readable recording cut short. One with events that is there already is renamed: recording_kept().
  * Returns 0, -ERR_IO, -ERR_NOMEM. */
 int recording_create(const char *path, const struct recording_header *h, struct recording_writer **out,
                      struct err *err);
+
+/* recording_kept - what an interrupted run had left as path.part is called now; NULL: there was nothing worth keeping. Lives as long as w. */
+const char *recording_kept(const struct recording_writer *w);
 
 /* recording_write - append n events; a block goes out when full. On failure (disk full) nothing more can be
  * written, what was is kept. Bounded memory: one block. */
@@ -72,7 +75,8 @@ int recording_flush(struct recording_writer *w, struct err *err);
 /* recording_bytes - size so far, for progress. */
 uint64_t recording_bytes(const struct recording_writer *w);
 
-/* recording_finish - end block, fsync, rename; frees w in every case. On failure the .part file stays. */
+/* recording_finish - end block, fsync, rename; frees w in every case. On failure the .part file stays. A file that is replaced leaves its mode to the
+ * new one. 1: no event was recorded and there is something at path: it stays as it is. */
 int recording_finish(struct recording_writer *w, const struct recording_end *end, struct err *err);
 
 /* recording_abandon - close and remove the .part file; NULL is fine. */

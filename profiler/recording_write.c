@@ -19,6 +19,8 @@ struct recording_writer {
     int fd;
     uint64_t bytes;
     bool failed;      /* nothing more can be written */
+    bool has_events;
+    char *kept;       /* what an earlier run left, under its new name; NULL: nothing */
     ZSTD_CCtx *zstd;
     struct event *events; /* RECORDING_BLOCK_EVENTS, the block being filled */
     size_t nevents;
@@ -53,6 +55,7 @@ static int put_block(struct recording_writer *w, uint32_t type, uint32_t flags, 
     if (ret < 0)
         return write_error(w, -ret, err);
     w->bytes += RECORDING_BLOCK_HEADER + stored;
+    w->has_events = w->has_events || events > 0;
     return 0;
 }
 
@@ -67,27 +70,97 @@ static int put_text_block(struct recording_writer *w, uint32_t type, char *text,
     return ret;
 }
 
-/* A part that an earlier run left is used again; one that a run is writing is not. */
-static int lock_part(struct recording_writer *w, struct err *err)
+/* The name leads to the file that is open: nobody has renamed it to a finished recording, or put another in its place. */
+static bool part_is_ours(const struct recording_writer *w)
 {
-    struct stat st;
-    if (fstat(w->fd, &st) == 0 && S_ISREG(st.st_mode) && flock(w->fd, LOCK_EX | LOCK_NB) == 0 && ftruncate(w->fd, 0) == 0)
-        return 0;
-    int number = errno;
+    struct stat mine, there;
+    return w->fd >= 0 && fstat(w->fd, &mine) == 0 && lstat(w->part, &there) == 0 && mine.st_dev == there.st_dev && mine.st_ino == there.st_ino;
+}
+
+static void remove_part(struct recording_writer *w)
+{
+    if (part_is_ours(w))
+        unlink(w->part);
+}
+
+static int close_part(struct recording_writer *w, int ret)
+{
     close(w->fd);
     w->fd = -1;
-    return err_set(err, ERR_IO, "choose another name", "recording %s: %s", w->part,
-                   number == EWOULDBLOCK ? "another program is recording there" : "not a file that can be written");
+    return ret;
+}
+
+/* Opens and locks the part. What was locked under another name by then is not it: once more. */
+static int lock_part(struct recording_writer *w, struct err *err)
+{
+    enum { TRIES = 100 };
+    struct stat st;
+    for (int i = 0; i < TRIES; i++) {
+        w->fd = open(w->part, O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0644);
+        if (w->fd < 0)
+            return err_set(err, ERR_IO, "check the folder and its permissions", "create %s: %s", w->part, strerror(errno));
+        errno = EINVAL;
+        if (fstat(w->fd, &st) < 0 || !S_ISREG(st.st_mode) || flock(w->fd, LOCK_EX | LOCK_NB) < 0) {
+            const char *why = errno == EWOULDBLOCK ? "another program is recording there" : "not a file that can be written";
+            return close_part(w, err_set(err, ERR_IO, "choose another name", "recording %s: %s", w->part, why));
+        }
+        if (part_is_ours(w))
+            return 0;
+        close_part(w, 0);
+    }
+    return err_set(err, ERR_IO, "choose another name", "recording %s: others keep replacing it", w->part);
+}
+
+/* Nothing is lost with it: it is empty, or a recording that ended before its first event. */
+static bool worth_nothing(int fd)
+{
+    uint8_t head[RECORDING_BLOCK_HEADER], magic[RECORDING_MAGIC_BYTES];
+    struct stat st;
+    if (fstat(fd, &st) == 0 && st.st_size == 0)
+        return true;
+    if (pread(fd, magic, sizeof magic, 0) != sizeof magic || memcmp(magic, RECORDING_MAGIC, sizeof magic))
+        return false;
+    for (off_t at = RECORDING_MAGIC_BYTES; pread(fd, head, sizeof head, at) == sizeof head; at += RECORDING_BLOCK_HEADER + (off_t)le32(head + 8))
+        if (le32(head) == RECORDING_EVENTS)
+            return false;
+    return true;
+}
+
+/* Under the first name that is free: no rename replaces anything. */
+static int keep_part(struct recording_writer *w, struct err *err)
+{
+    enum { NAMES = 1000 };
+    for (int i = 1; i < NAMES; i++) {
+        free(w->kept);
+        if (asprintf(&w->kept, "%s.%d", w->part, i) < 0) {
+            w->kept = NULL;
+            return err_set(err, ERR_NOMEM, "close other programs", "recording %s: out of memory", w->part);
+        }
+        if (renameat2(AT_FDCWD, w->part, AT_FDCWD, w->kept, RENAME_NOREPLACE) == 0)
+            return 0;
+        bool other_kind = errno == EINVAL || errno == ENOSYS; /* of file system */
+        if (other_kind && link(w->part, w->kept) == 0)
+            return unlink(w->part) == 0 ? 0 : err_set(err, ERR_IO, "choose another name", "rename %s: %s", w->part, strerror(errno));
+        if (errno != EEXIST)
+            break;
+    }
+    return err_set(err, ERR_IO, "choose another name, or move it away", "%s holds events of an earlier run, and cannot be renamed: %s", w->part, strerror(errno));
 }
 
 static int open_part(struct recording_writer *w, struct err *err)
 {
-    w->fd = open(w->part, O_WRONLY | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0644);
-    if (w->fd < 0)
-        return err_set(err, ERR_IO, "check the folder and its permissions", "create %s: %s", w->part, strerror(errno));
     int ret = lock_part(w, err);
+    if (ret == 0 && !worth_nothing(w->fd)) {
+        ret = close_part(w, keep_part(w, err));
+        if (ret == 0)
+            ret = lock_part(w, err);
+        if (ret == 0 && !worth_nothing(w->fd))
+            ret = close_part(w, err_set(err, ERR_IO, "choose another name", "recording %s: another program is recording there", w->part));
+    }
     if (ret < 0)
         return ret;
+    if (ftruncate(w->fd, 0) < 0)
+        return write_error(w, errno, err);
     ret = file_write_all(w->fd, (const uint8_t *)RECORDING_MAGIC, RECORDING_MAGIC_BYTES);
     if (ret < 0)
         return write_error(w, -ret, err);
@@ -116,6 +189,7 @@ static void writer_free(struct recording_writer *w)
     free(w->block);
     free(w->path);
     free(w->part);
+    free(w->kept);
     free(w);
 }
 
@@ -136,14 +210,15 @@ int recording_create(const char *path, const struct recording_header *h, struct 
     if (ret == 0)
         ret = put_text_block(w, RECORDING_HEADER, recording_header_text(h), err);
     if (ret < 0) {
-        if (w->fd >= 0)
-            unlink(w->part);
+        remove_part(w);
         writer_free(w);
         return ret;
     }
     *out = w;
     return 0;
 }
+
+const char *recording_kept(const struct recording_writer *w) { return w->kept; }
 
 int recording_flush(struct recording_writer *w, struct err *err)
 {
@@ -176,12 +251,24 @@ uint64_t recording_bytes(const struct recording_writer *w)
     return w->bytes;
 }
 
+/* What is there, if anything is, is worth more than a run without an event. */
+static bool keeps_old(const struct recording_writer *w)
+{
+    struct stat st;
+    return !w->has_events && !w->failed && stat(w->path, &st) == 0 && st.st_size > 0;
+}
+
 int recording_finish(struct recording_writer *w, const struct recording_end *end, struct err *err)
 {
     int ret = recording_flush(w, err);
+    if (ret == 0 && keeps_old(w)) {
+        recording_abandon(w);
+        return 1;
+    }
     if (ret == 0)
         ret = put_text_block(w, RECORDING_END, recording_end_text(end), err);
     if (ret == 0) {
+        file_keep_mode(w->fd, w->path);
         ret = file_commit(w->fd, w->part, w->path, err);
         w->fd = -1;
     }
@@ -193,6 +280,6 @@ void recording_abandon(struct recording_writer *w)
 {
     if (!w)
         return;
-    unlink(w->part);
+    remove_part(w);
     writer_free(w);
 }

@@ -5,6 +5,7 @@
 #include "probe/base/util.h"
 #include "profiler/cli/capture.h"
 #include "profiler/cli/command.h"
+#include "profiler/cli/outputs.h"
 #include "profiler/cli/parts.h"
 #include "profiler/cli/settings.h"
 #include "profiler/cli/trace_input.h"
@@ -289,7 +290,9 @@ static int finish(struct cli *cli, struct decode *d, const char *path, struct er
     for (unsigned k = 0; k < 2; k++)
         info.counter[k] = (struct profile_counter){ d->counter[k]->code, d->counter[k]->name, d->counter[k]->unit };
     ret = capture_finish_recording(&d->capture, &end, err);
-    if (ret == 0)
+    if (ret > 0)
+        outputs_tell_empty(cli, d->set.record);
+    if (ret >= 0)
         ret = capture_profile(&d->capture, &info, &p, err);
     if (ret == 0) {
         for (size_t k = 0; k < d->remarks.n; k++)
@@ -308,6 +311,8 @@ static int decode_file(struct cli *cli, struct decode *d, const char *path, stru
     int ret = s12z_events_new(&d->cfg, &d->events, err);
     if (ret == 0)
         ret = capture_open(&d->capture, d->syms, &h, *d->set.record ? d->set.record : NULL, err);
+    if (ret == 0)
+        outputs_tell_kept(cli, &d->capture);
     if (ret == 0)
         ret = trace_input_read(path, &d->in, on_item, d, &d->stats, err);
     if (ret == 0)
@@ -328,7 +333,9 @@ static int run(struct cli *cli, int argc, char **argv, struct err *err)
         return ret;
     if (ret == 0 || !d.has_format || !*d.set.elf)
         return err_set(err, ERR_USAGE, "probeprof decode run.lines --format lines --elf motor.elf", "decode needs a file, --format and --elf");
-    ret = prepare(&d, err);
+    ret = outputs_check(&d.set, path, err);
+    if (ret == 0)
+        ret = prepare(&d, err);
     if (ret == 0)
         ret = decode_file(cli, &d, path, err);
     capture_close(&d.capture);

@@ -3,10 +3,10 @@
 
 #include "profiler/cli/capture.h"
 #include "profiler/cli/command.h"
+#include "profiler/cli/outputs.h"
 #include "profiler/cli/parts.h"
 #include "profiler/cli/settings.h"
 #include "profiler/cli/view.h"
-#include "profiler/file_atomic.h"
 #include "profiler/prf.h"
 
 static const struct opt report_opts[] = {
@@ -73,12 +73,9 @@ static int run(struct cli *cli, int argc, char **argv, struct err *err)
         return ret;
     if (ret == 0)
         return err_set(err, ERR_USAGE, "probeprof report run.prf", "report needs a .prf file or a recording");
-    if (*s.output && file_same(s.output, path))
-        return err_set(err, ERR_USAGE, "name another file", "--output %s would replace what is read", s.output);
-    ret = *s.output ? file_writable(s.output, err) : 0;
-    if (ret < 0)
-        return err_prefix(err, ret, "--output");
-    ret = load(cli, &s, path, &p, &syms, err);
+    ret = outputs_check(&s, path, err);
+    if (ret == 0)
+        ret = load(cli, &s, path, &p, &syms, err);
     if (ret == 0)
         view_show(&s, p, syms, cli->out);
     if (ret == 0 && *s.output)

@@ -189,7 +189,8 @@ int main(int argc, char **argv)
     occupy_standard_descriptors();
     struct cli cli = { .out = stdout, .err_out = stderr, .probe_env = getenv("PROBEPROF_PROBE"), .boards = boards() };
     struct err err = { .code = ERR_OK };
-    signal(SIGPIPE, SIG_IGN); /* a peer or pager that leaves is an error of one write, not the end */
+    signal(SIGPIPE, SIG_IGN); /* a peer or pager that leaves is an error of one write, not the end; so is a limit on the size of files */
+    signal(SIGXFSZ, SIG_IGN);
     int ret = dispatch(&cli, argc, argv, &err);
     if (ret >= 0 && (fflush(stdout) != 0 || ferror(stdout)))
         ret = err_set(&err, ERR_IO, "is the disk full, or the reader gone?", "writing standard output failed");

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "probe/base/util.h"
+#include "profiler/cli/outputs.h"
 #include "profiler/cli/run.h"
 #include "profiler/cli/view.h"
 #include "profiler/prf.h"
@@ -121,7 +122,9 @@ static void show_result(struct run *r)
     }
     view_show(&r->set, p, r->symbols, r->cli->out);
     fflush(r->cli->out);
-    if (*r->set.output && prf_write(r->set.output, p, &err) < 0)
+    if (*r->set.output && outputs_keep(r->set.output, &r->capture))
+        outputs_tell_empty(r->cli, r->set.output);
+    else if (*r->set.output && prf_write(r->set.output, p, &err) < 0)
         fail(r, &err);
     profile_free(p);
 }
@@ -135,8 +138,11 @@ static void finish_recording(struct run *r, const struct pump_view *v)
         .icache_enabled = v->trace.icache_enabled,
     };
     memcpy(end.note, v->trace.note, sizeof end.note);
-    if (capture_finish_recording(&r->capture, &end, &err) < 0)
+    int ret = capture_finish_recording(&r->capture, &end, &err);
+    if (ret < 0)
         fail(r, &err);
+    if (ret > 0)
+        outputs_tell_empty(r->cli, r->set.record);
 }
 
 static char *duration(uint64_t ns, char *buf, size_t cap)

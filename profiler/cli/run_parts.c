@@ -3,8 +3,8 @@
 #include <time.h>
 
 #include "probe/base/util.h"
+#include "profiler/cli/outputs.h"
 #include "profiler/cli/run.h"
-#include "profiler/file_atomic.h"
 
 enum { QUEUE_EVENTS = 1 << 16 };
 
@@ -63,24 +63,6 @@ static int decide_profile(struct run *r, struct err *err)
         return ret;
     if (asked(r, SET_PASSES) && !r->set.sample && (!*r->set.start || r->set.nstops == 0) && r->profile)
         return err_set(err, ERR_USAGE, "add --start A and --stop B", "--passes counts rounds from a start to a stop point");
-    return 0;
-}
-
-/* What will be written can be written, and is not what is read: said now, not after the run. */
-static int check_files(const struct run *r, struct err *err)
-{
-    const struct { const char *option, *path; } rows[] = { { "--output", r->set.output }, { "--record", r->set.record } };
-    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
-        if (!*rows[i].path)
-            continue;
-        if (*r->set.elf && file_same(rows[i].path, r->set.elf))
-            return err_set(err, ERR_USAGE, "name another file", "%s %s would replace the program", rows[i].option, rows[i].path);
-        int ret = file_writable(rows[i].path, err);
-        if (ret < 0)
-            return err_prefix(err, ret, rows[i].option);
-    }
-    if (*r->set.output && *r->set.record && file_same(r->set.output, r->set.record))
-        return err_set(err, ERR_USAGE, "name two files", "--output and --record both write %s", r->set.output);
     return 0;
 }
 
@@ -268,6 +250,8 @@ static int open_profile(struct run *r, const struct trace_config *trace, struct 
     r->has_pump = true;
     ret = capture_open(&r->capture, r->symbols, &r->header, *r->set.record ? r->set.record : NULL, err);
     r->capturing = ret == 0;
+    if (ret == 0)
+        outputs_tell_kept(r->cli, &r->capture);
     if (r->set.trace_lines) {
         r->capture.line = print_line;
         r->capture.line_ctx = r;
@@ -301,7 +285,7 @@ int run_parts(struct run *r, struct err *err)
     if (ret == 0)
         ret = open_symbols(r, err);
     if (ret == 0)
-        ret = check_files(r, err);
+        ret = outputs_check(&r->set, NULL, err);
     if (ret == 0)
         ret = resolve(r, &trace, err);
     if (ret == 0)

@@ -68,6 +68,7 @@ struct settings {
     bool all;              /* also functions never hit */
     enum report_sort sort;
     unsigned log; /* bit per enum log_subject */
+    char conf_path[SETTINGS_TEXT]; /* of the file that was read; "" = none */
     char conf[SETTINGS_TEXT]; /* "off", a path, or "" = probeprof.conf if there is one */
     bool help;
     bool halt; /* doctor: see whether the CPU obeys */

@@ -496,9 +496,9 @@ class Tutorial(Folder):
 
 
 def limit_files(size):
-    """As a full disk: writes behind that byte fail."""
+    """As a full disk: writes behind that byte fail, and a program that does not look at that is killed."""
     def apply():
-        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+        signal.signal(signal.SIGXFSZ, signal.SIG_DFL)
         resource.setrlimit(resource.RLIMIT_FSIZE, (size, size))
     return apply
 
@@ -784,8 +784,31 @@ class Files(Folder):
         r = run(["report", self.path("r.part")], cwd=PROFEXAM)
         self.assertEqual(r.returncode, 0)
         self.assertIn("r.part: not finished", r.stderr)
-        self.assertEqual(run(self.RUN + ["--record", self.path("r")], cwd=PROFEXAM).returncode, 0)
-        self.assertEqual(os.listdir(self.dir), ["r"])
+        before = json.loads(run(["report", self.path("r.part"), "--json"], cwd=PROFEXAM).stdout)
+        r = run(self.RUN + ["--record", self.path("r")], cwd=PROFEXAM)
+        self.assertEqual(r.returncode, 0)
+        self.assertIn("is kept as " + self.path("r.part.1"), r.stderr)
+        self.assertEqual(sorted(os.listdir(self.dir)), ["r", "r.part.1"])
+        after = json.loads(run(["report", self.path("r.part.1"), "--json"], cwd=PROFEXAM).stdout)
+        self.assertEqual((after["functions"], after["tree"]), (before["functions"], before["tree"]))
+
+    def test_a_run_without_an_event_replaces_nothing(self):
+        args = self.RUN + ["--output", self.path("p"), "--record", self.path("r")]
+        self.assertEqual(run(args, cwd=PROFEXAM).returncode, 0)
+        before = [run(["report", self.path(f), "--json"], cwd=PROFEXAM).stdout for f in "pr"]
+        for wrong in (["--probe", "sim:sh7750,fault=silent"], ["--c1", "no-such-event"], ["--start", "crashed", "--for", "1ms"]):
+            with self.subTest(wrong=wrong):
+                r = run(args + wrong, cwd=PROFEXAM)
+                self.assertEqual([run(["report", self.path(f), "--json"], cwd=PROFEXAM).stdout for f in "pr"], before, r.stderr)
+                self.assertEqual(sorted(os.listdir(self.dir)), ["p", "r"])
+
+    def test_decode_does_not_write_over_what_it_reads(self):
+        lines = shutil.copy(os.path.join(PROFEXAM, "README.md"), self.path("run.lines"))
+        elf = shutil.copy(os.path.join(EXAMPLES, "motor", "motor.elf"), self.path("m.elf"))
+        args = ["decode", lines, "--format", "lines", "--elf", elf]
+        for option in ("--output", "--record"):
+            for name in (lines, elf):
+                self.assert_fails(run(args + [option, name], cwd=self.dir), 2, "would replace", "another file")
 
     def test_closed_standard_descriptors_do_not_end_up_in_files(self):
         whole = run(self.RUN + ["--json"], cwd=PROFEXAM)

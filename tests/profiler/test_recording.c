@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "probe/base/util.h"
@@ -283,6 +285,114 @@ static void recording__not_finished__part_file_is_readable(void **state)
     temp_remove(folder);
 }
 
+static void record(const char *path, size_t n, int result)
+{
+    struct recording_writer *w;
+    struct event *e = random_events(n + 1, 9);
+    assert_int_equal(recording_create(path, &header, &w, NULL), 0);
+    assert_int_equal(recording_write(w, e, n, NULL), 0);
+    assert_int_equal(recording_finish(w, &end_info, NULL), result);
+    free(e);
+}
+
+static size_t events_in(const char *path)
+{
+    struct recording *r;
+    struct event *back = calloc(MANY, sizeof *back);
+    assert_int_equal(recording_open(path, &r, NULL), 0);
+    size_t n = (size_t)read_all(r, back, MANY);
+    recording_close(r);
+    free(back);
+    return n;
+}
+
+static void recording__nothing_to_record__what_was_there_stays(void **state)
+{
+    (void)state;
+    char *folder = temp_folder(), *path = temp_path(folder, "run.rec"), *part = temp_path(folder, "run.rec.part");
+    record(path, 0, 0); /* nothing was there */
+    assert_int_equal(events_in(path), 0);
+    record(path, 10, 0);
+    assert_int_equal(chmod(path, 0620), 0);
+    record(path, 0, 1);
+    assert_int_equal(events_in(path), 10);
+    record(path, 20, 0);
+    assert_int_equal(events_in(path), 20);
+    struct stat st;
+    assert_int_equal(stat(path, &st), 0);
+    assert_int_equal(st.st_mode & 0777, 0620);
+    assert_int_equal(access(part, F_OK), -1);
+    free(path);
+    free(part);
+    temp_remove(folder);
+}
+
+/* What is at path.part: nothing is lost of it that is worth anything. */
+static void recording__part_that_is_there__kept_under_another_name_if_it_holds_anything(void **state)
+{
+    static const struct { const char *text; size_t events; bool kept; } rows[] = { { "", 0, false }, { NULL, 0, false }, { NULL, 5, true }, { "notes", 0, true } };
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        char *folder = temp_folder(), *path = temp_path(folder, "run.rec"), *part = temp_path(folder, "run.rec.part"), *first = temp_path(folder, "run.rec.part.1"),
+             *second = temp_path(folder, "run.rec.part.2");
+        print_message("  row %zu\n", i);
+        FILE *f = fopen(rows[i].text ? part : path, "w");
+        fputs(rows[i].text ? rows[i].text : "", f);
+        fclose(f);
+        f = fopen(first, "w");
+        fclose(f);
+        struct recording_writer *w;
+        if (!rows[i].text) {
+            record(path, rows[i].events, 0);
+            assert_int_equal(rename(path, part), 0);
+        }
+        assert_int_equal(recording_create(path, &header, &w, NULL), 0);
+        assert_int_equal(recording_kept(w) != NULL, rows[i].kept);
+        if (rows[i].kept)
+            assert_string_equal(recording_kept(w), second);
+        recording_abandon(w);
+        if (rows[i].events)
+            assert_int_equal(events_in(second), rows[i].events);
+        assert_int_equal(access(part, F_OK), -1);
+        free(path);
+        free(part);
+        free(first);
+        free(second);
+        temp_remove(folder);
+    }
+}
+
+/* Processes that record to one name, over and over: each is refused or finishes, and what is there is whole at any time. */
+static void recording__many_at_once__a_finished_file_is_never_written_to(void **state)
+{
+    enum { PROCESSES = 4, ROUNDS = 150 };
+    (void)state;
+    char *folder = temp_folder(), *path = temp_path(folder, "run.rec");
+    record(path, 3, 0);
+    for (int k = 0; k < PROCESSES; k++) {
+        pid_t pid = fork();
+        assert_true(pid >= 0);
+        for (int i = 0; pid == 0 && i < ROUNDS; i++) {
+            struct recording_writer *w;
+            struct event *e = random_events(4, 9);
+            if (recording_create(path, &header, &w, NULL) == 0 && (recording_write(w, e, 3, NULL) < 0 || recording_finish(w, &end_info, NULL) < 0))
+                _exit(1);
+            free(e);
+        }
+        if (pid == 0)
+            _exit(0);
+    }
+    for (int status, left = PROCESSES; left > 0;) {
+        assert_int_equal(events_in(path), 3);
+        if (waitpid(-1, &status, WNOHANG) > 0) {
+            assert_int_equal(status, 0);
+            left--;
+        }
+    }
+    free(path);
+    temp_remove(folder);
+}
+
 static void recording__disk_full__error_and_what_was_written_stays(void **state)
 {
     (void)state;
@@ -434,6 +544,9 @@ int main(void)
         cmocka_unit_test(recording__any_byte_changed__noticed),
         cmocka_unit_test(recording__bytes_behind_the_end__reported),
         cmocka_unit_test(recording__not_finished__part_file_is_readable),
+        cmocka_unit_test(recording__nothing_to_record__what_was_there_stays),
+        cmocka_unit_test(recording__part_that_is_there__kept_under_another_name_if_it_holds_anything),
+        cmocka_unit_test(recording__many_at_once__a_finished_file_is_never_written_to),
         cmocka_unit_test(recording__disk_full__error_and_what_was_written_stays),
         cmocka_unit_test(recording__no_recording__refused),
         cmocka_unit_test(recording__replayed__same_result_as_live),

@@ -1,0 +1,57 @@
+#include "profiler/cli/outputs.h"
+
+#include <string.h>
+#include <sys/stat.h>
+
+#include "probe/base/util.h"
+#include "profiler/cli/capture.h"
+#include "profiler/cli/command.h"
+#include "profiler/file_atomic.h"
+
+/* "file:PATH,more" of --pdo. */
+static const char *captured_file(const struct settings *s, char *buf, size_t cap)
+{
+    if (strncmp(s->pdo, "file:", 5))
+        return "";
+    size_t len = strcspn(s->pdo + 5, ",");
+    snprintf(buf, cap, "%.*s", (int)len, s->pdo + 5);
+    return buf;
+}
+
+static int check_one(const struct settings *s, const char *option, const char *path, const char *input, struct err *err)
+{
+    char pdo[SETTINGS_TEXT];
+    const struct { const char *path, *what; } inputs[] = {
+        { s->elf, "the program" }, { s->conf_path, "the settings" }, { captured_file(s, pdo, sizeof pdo), "the capture" }, { input ? input : "", "what is read" },
+    };
+    for (size_t i = 0; i < ARRAY_LEN(inputs); i++)
+        if (*inputs[i].path && file_same(path, inputs[i].path))
+            return err_set(err, ERR_USAGE, "name another file", "%s %s would replace %s", option, path, inputs[i].what);
+    int ret = file_writable(path, err);
+    return ret < 0 ? err_prefix(err, ret, option) : 0;
+}
+
+int outputs_check(const struct settings *s, const char *input, struct err *err)
+{
+    int ret = *s->output ? check_one(s, "--output", s->output, input, err) : 0;
+    if (ret == 0 && *s->record)
+        ret = check_one(s, "--record", s->record, input, err);
+    if (ret == 0 && *s->output && *s->record && file_same(s->output, s->record))
+        return err_set(err, ERR_USAGE, "name two files", "--output and --record both write %s", s->output);
+    return ret;
+}
+
+void outputs_tell_kept(struct cli *cli, const struct capture *c)
+{
+    const char *kept = c->recording ? recording_kept(c->recording) : NULL;
+    if (kept)
+        cli_warn(cli, "what an interrupted run had recorded is kept as %s", kept);
+}
+
+bool outputs_keep(const char *path, const struct capture *c)
+{
+    struct stat st;
+    return c->seen == 0 && stat(path, &st) == 0 && st.st_size > 0;
+}
+
+void outputs_tell_empty(struct cli *cli, const char *path) { cli_warn(cli, "nothing was recorded: %s stays as it was", path); }
