@@ -13,6 +13,13 @@ void sim_serial_init(struct sim_serial *s)
     *s = (struct sim_serial){ .fd = -1, .peer = -1 };
 }
 
+/* What is there is such a link as this makes: nothing else is ever removed. */
+static bool is_pty_link(const char *link)
+{
+    char to[64] = "";
+    return readlink(link, to, sizeof to - 1) > 0 && !strncmp(to, "/dev/pts/", 9);
+}
+
 static int open_pty(struct sim_serial *s, const char *link, const struct log *log, struct err *err)
 {
     char name[64];
@@ -33,7 +40,8 @@ static int open_pty(struct sim_serial *s, const char *link, const struct log *lo
     log_msg(log, LOG_WIRE, "serial port at %s", name);
     if (!*link)
         return 0;
-    unlink(link);
+    if (is_pty_link(link)) /* of a board that was killed */
+        unlink(link);
     if (strlen(link) >= sizeof s->link || symlink(name, link))
         return err_set(err, ERR_IO, "choose a short path you may write to", "serial=pty:%s: %s", link, strerror(errno));
     strcpy(s->link, link);
@@ -49,7 +57,7 @@ int sim_serial_open(struct sim_serial *s, const char *how, const struct log *log
         return open_pty(s, how[3] ? how + 4 : "", log, err);
     if (strncmp(how, "file:", 5) || !how[5])
         return err_set(err, ERR_USAGE, "serial=none, serial=pty[:LINK] or serial=file:PATH", "serial=%s?", how);
-    s->fd = open(how + 5, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    s->fd = open(how + 5, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666); /* what is there stays */
     if (s->fd < 0)
         return err_set(err, ERR_IO, "choose a path you may write to", "%s: %s", how, strerror(errno));
     return 0;
@@ -72,7 +80,7 @@ void sim_serial_close(struct sim_serial *s)
     }
     if (s->peer >= 0)
         close(s->peer);
-    if (s->link[0])
+    if (s->link[0] && is_pty_link(s->link))
         unlink(s->link);
     sim_serial_init(s);
 }

@@ -21,7 +21,7 @@ struct sim_serial {
 /* sim_serial_init - as after sim_serial_close(); a struct so prepared may be closed without having been opened. */
 void sim_serial_init(struct sim_serial *s);
 
-/* sim_serial_open - how: "" or "none", "pty", "pty:LINK", "file:PATH" (output only). log says a pseudo terminal's name at level wire.
+/* sim_serial_open - how: "" or "none", "pty", "pty:LINK", "file:PATH" (output only, appended). log says a pseudo terminal's name at level wire.
  * Returns 0 or -ERR_IO, -ERR_USAGE; closing is needed either way. */
 int sim_serial_open(struct sim_serial *s, const char *how, const struct log *log, struct err *err);
 void sim_serial_close(struct sim_serial *s);

@@ -26,7 +26,7 @@ struct command {
     int (*run)(struct cli *cli, int argc, char **argv, struct err *err);
 };
 
-extern const struct command command_run, command_report, command_events, command_list, command_doctor, command_decode, command_disasm, command_dump;
+extern const struct command command_run, command_report, command_events, command_list, command_doctor, command_decode, command_disasm, command_dump, command_trust;
 
 /* command_help - usage, summary, options, text. */
 void command_help(const struct command *c, FILE *out);

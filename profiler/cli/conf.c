@@ -37,7 +37,7 @@ static char *unquote(char *value)
     return value;
 }
 
-static int parse_line(char *line, char *section, size_t cap, conf_take *take, void *ctx, struct err *err)
+static int parse_line(char *line, int number, char *section, size_t cap, conf_take *take, void *ctx, struct err *err)
 {
     cut_comment(line);
     line = trim(line);
@@ -55,7 +55,7 @@ static int parse_line(char *line, char *section, size_t cap, conf_take *take, vo
     if (!equals)
         return err_set(err, ERR_USAGE, "lines look like: elf = program.elf", "'%.60s' has no '='", line);
     *equals = 0;
-    return take(ctx, section, trim(line), unquote(trim(equals + 1)), err);
+    return take(ctx, number, section, trim(line), unquote(trim(equals + 1)), err);
 }
 
 int conf_parse(FILE *in, const char *name, conf_take *take, void *ctx, struct err *err)
@@ -66,7 +66,7 @@ int conf_parse(FILE *in, const char *name, conf_take *take, void *ctx, struct er
         if (!strchr(line, '\n') && !feof(in))
             ret = err_set(err, ERR_USAGE, "split or shorten it", "line of more than 1022 characters");
         else
-            ret = parse_line(line, section, sizeof section, take, ctx, err);
+            ret = parse_line(line, number, section, sizeof section, take, ctx, err);
         if (ret < 0) {
             snprintf(place, sizeof place, "%s:%d", name, number);
             return err_prefix(err, ret, place);

@@ -1,4 +1,4 @@
-/* probeprof.conf: INI in the folder the program is started in. Flags override it. */
+/* probeprof.conf: INI in the project folder (project.h). Flags override it. */
 #ifndef PROFILER_CLI_CONF_H
 #define PROFILER_CLI_CONF_H
 
@@ -6,9 +6,9 @@
 
 #include "probe/base/err.h"
 
-/* Called for each "key = value"; section is "" before the first [section]. All strings borrowed for the
+/* Called for each "key = value", line counts from 1; section is "" before the first [section]. All strings borrowed for the
  * call. A failure ends the parse; its what gets "FILE:LINE: " in front. */
-typedef int conf_take(void *ctx, const char *section, const char *key, const char *value, struct err *err);
+typedef int conf_take(void *ctx, int line, const char *section, const char *key, const char *value, struct err *err);
 
 /* conf_parse - read INI text: [section], key = value, comments from ; or # at the start of a line or
  * after white space, blank lines. Values may stand in double quotes. Lines up to 1023 characters.

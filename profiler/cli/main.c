@@ -28,7 +28,7 @@ static const struct command command_help_cmd = {
     "help", "help [COMMAND]", "print help on a command", no_opts, "Example:\n  probeprof help run\n", run_help,
 };
 static const struct command *const commands[] = {
-    &command_run, &command_report, &command_decode, &command_disasm, &command_dump, &command_events, &command_list, &command_doctor, &command_version, &command_help_cmd,
+    &command_run, &command_report, &command_decode, &command_disasm, &command_dump, &command_events, &command_list, &command_doctor, &command_trust, &command_version, &command_help_cmd,
 };
 
 void command_help(const struct command *c, FILE *out)

@@ -33,9 +33,9 @@ static int check_one(const struct settings *s, const char *option, const char *p
 
 int outputs_check(const struct settings *s, const char *input, struct err *err)
 {
-    int ret = *s->output ? check_one(s, "--output", s->output, input, err) : 0;
+    int ret = *s->output ? settings_blame(s, SET_OUTPUT, check_one(s, "--output", s->output, input, err), err) : 0;
     if (ret == 0 && *s->record)
-        ret = check_one(s, "--record", s->record, input, err);
+        ret = settings_blame(s, SET_RECORD, check_one(s, "--record", s->record, input, err), err);
     if (ret == 0 && *s->output && *s->record && file_same(s->output, s->record))
         return err_set(err, ERR_USAGE, "name two files", "--output and --record both write %s", s->output);
     return ret;

@@ -70,7 +70,7 @@ static int open_symbols(struct run *r, struct err *err)
 {
     if (!*r->set.elf)
         return 0;
-    int ret = symbols_open(r->set.elf, &r->symbols, err);
+    int ret = settings_blame(&r->set, SET_ELF, symbols_open(r->set.elf, &r->symbols, err), err);
     if (ret < 0)
         return ret;
     if (symbols_machine(r->symbols) != r->part->elf_machine)
@@ -127,7 +127,7 @@ static int resolve(struct run *r, struct trace_config *t, struct err *err)
     r->counter[1] = r->part->ops()->default_events[1];
     for (int i = 0; ret == 0 && i < 2; i++)
         if (*r->set.counter[i])
-            ret = part_event(r->part, i ? "c2" : "c1", r->set.counter[i], &r->counter[i], err);
+            ret = settings_blame(&r->set, i ? SET_C2 : SET_C1, part_event(r->part, i ? "c2" : "c1", r->set.counter[i], &r->counter[i], err), err);
     if (r->set.sample) { /* what the conf file says of traces does not hold */
         *t = (struct trace_config){ .image = r->symbols ? symbols_image(r->symbols) : NULL };
         return ret;
@@ -141,18 +141,18 @@ static int resolve(struct run *r, struct trace_config *t, struct err *err)
         .ram_base = r->set.ram_base, .ram_bytes = r->set.ram_bytes,
     };
     if (ret == 0 && t->has_start)
-        ret = resolve_point(r, "start", r->set.start, &t->start, err);
+        ret = settings_blame(&r->set, SET_START, resolve_point(r, "start", r->set.start, &t->start, err), err);
     uint64_t routine; /* the driver looks it up again: its image has no names */
     if (ret >= 0 && t->shinobi_routine && r->symbols)
-        ret = resolve_point(r, "irq-filter shinobi", t->shinobi_routine, &routine, err);
+        ret = settings_blame(&r->set, SET_IRQ_FILTER, resolve_point(r, "irq-filter shinobi", t->shinobi_routine, &routine, err), err);
     for (size_t i = 0; ret >= 0 && i < r->set.nstops; i++)
-        ret = resolve_point(r, "stop", r->set.stop[i], &t->stops[i], err);
+        ret = settings_blame(&r->set, SET_STOP, resolve_point(r, "stop", r->set.stop[i], &t->stops[i], err), err);
     t->nno_patch = r->set.no_patch.n;
     for (size_t i = 0; ret >= 0 && i < t->nno_patch; i++)
-        ret = resolve_code(r, r->set.no_patch.text[i], &t->no_patch[i], err);
+        ret = settings_blame(&r->set, SET_NO_PATCH, resolve_code(r, r->set.no_patch.text[i], &t->no_patch[i], err), err);
     t->nstacks = r->set.stack.n;
     for (size_t i = 0; ret >= 0 && i < t->nstacks; i++)
-        ret = resolve_range(r, "stack", r->set.stack.text[i], &t->stack[i], err);
+        ret = settings_blame(&r->set, SET_STACK, resolve_range(r, "stack", r->set.stack.text[i], &t->stack[i], err), err);
     return ret < 0 ? ret : 0;
 }
 
@@ -265,7 +265,7 @@ static int open_profile(struct run *r, const struct trace_config *trace, struct 
 static int name_probe(struct run *r, struct err *err)
 {
     if (*r->set.probe)
-        return probe_named(r->set.probe, err);
+        return settings_blame(&r->set, SET_PROBE, probe_named(r->set.probe, err), err);
     int ret = probe_default(part_needs(r->set.target), r->set.probe, sizeof r->set.probe, err);
     if (ret == 0)
         run_note(r, "using the adapter %s", r->set.probe);
@@ -281,7 +281,7 @@ int run_parts(struct run *r, struct err *err)
     if (ret == 0)
         ret = decide_profile(r, err);
     if (ret == 0)
-        ret = part_choose(r->set.target, r->set.probe, &r->part, err);
+        ret = settings_blame(&r->set, SET_TARGET, part_choose(r->set.target, r->set.probe, &r->part, err), err);
     if (ret == 0)
         ret = open_symbols(r, err);
     if (ret == 0)

@@ -7,6 +7,7 @@
 #include "probe/base/log.h"
 #include "probe/base/util.h"
 #include "profiler/cli/conf.h"
+#include "profiler/cli/project.h"
 #include "profiler/cli/sample.h"
 #include "probe/base/nearest.h"
 
@@ -48,7 +49,7 @@ const struct opt settings_opts[] = {
     { "json", 0, NULL, "print the profile as one JSON document", SET_JSON },
     SETTINGS_VIEW_OPTS,
     { "log", 0, "WHAT", "log to stderr: usb,wire,target,rsp,prof or all", SET_LOG },
-    { "conf", 0, "F", "read this file instead of ./probeprof.conf; off: none", SET_CONF },
+    { "conf", 0, "F", "read this file instead of probeprof.conf, here or above; off: none", SET_CONF },
     { "help", 'h', NULL, "this text", SET_HELP },
     { NULL, 0, NULL, NULL, 0 },
 };
@@ -271,12 +272,39 @@ int settings_set(struct settings *s, enum setting id, enum origin origin, const 
     return ret;
 }
 
+int settings_blame(const struct settings *s, enum setting id, int ret, struct err *err)
+{
+    char place[SETTINGS_TEXT + 16];
+    if (ret >= 0 || s->origin[id] != ORIGIN_CONF)
+        return ret;
+    snprintf(place, sizeof place, "%s:%d", s->conf_path, s->conf_line[id]);
+    return err_prefix(err, ret, place);
+}
+
 static int take_flag(void *ctx, int id, const char *value, struct err *err)
 {
     return settings_set(ctx, (enum setting)id, ORIGIN_FLAG, value, err);
 }
 
-static int take_conf(void *ctx, const char *section, const char *key, const char *value, struct err *err)
+/* Where the file is, and what it sets. */
+struct conf_reader {
+    const struct project *project;
+    struct settings *settings;
+};
+
+static int take_value(struct conf_reader *c, enum setting id, int line, const char *value, struct err *err)
+{
+    char text[SETTINGS_TEXT];
+    if (c->settings->origin[id] > ORIGIN_CONF) /* it does not count: nor does what it could do */
+        return 0;
+    int ret = project_value(c->project, id, value, text, err);
+    if (ret == 0)
+        ret = settings_set(c->settings, id, ORIGIN_CONF, text, err);
+    c->settings->conf_line[id] = line;
+    return ret;
+}
+
+static int take_conf(void *ctx, int line, const char *section, const char *key, const char *value, struct err *err)
 {
     char hint[NEAREST_TEXT];
     struct nearest near = { .wanted = key };
@@ -286,7 +314,7 @@ static int take_conf(void *ctx, const char *section, const char *key, const char
         if (o->id == SET_HELP || o->id == SET_CONF || o->id == SET_NO_LOAD || o->id == SET_NO_PRIVATE)
             continue;
         if (!strcmp(o->name, key))
-            return settings_set(ctx, (enum setting)o->id, ORIGIN_CONF, value, err);
+            return take_value(ctx, (enum setting)o->id, line, value, err);
         nearest_offer(&near, o->name);
     }
     return err_set(err, ERR_USAGE, nearest_text(&near, "`probeprof run --help` lists the settings", hint, sizeof hint),
@@ -295,15 +323,15 @@ static int take_conf(void *ctx, const char *section, const char *key, const char
 
 static int read_conf(struct settings *s, struct err *err)
 {
-    const char *path = *s->conf ? s->conf : "probeprof.conf";
-    if (!strcmp(path, "off"))
-        return 0;
-    FILE *in = fopen(path, "r");
-    if (!in && errno == ENOENT && !*s->conf)
-        return 0;
+    struct project p;
+    int ret = project_find(s->conf, &p, err);
+    if (ret < 0 || !*p.conf)
+        return ret;
+    FILE *in = fopen(p.conf, "r");
     if (!in)
-        return err_set(err, ERR_NOT_FOUND, "check the path, or --conf off", "conf %s: %s", path, strerror(errno));
-    int ret = conf_parse(in, path, take_conf, s, err);
+        return err_set(err, ERR_NOT_FOUND, "check the path, or --conf off", "conf %s: %s", p.conf, strerror(errno));
+    strcpy(s->conf_path, p.conf);
+    ret = conf_parse(in, p.conf, take_conf, &(struct conf_reader){ &p, s }, err);
     fclose(in);
     return ret;
 }

@@ -25,6 +25,7 @@ enum { SETTINGS_TEXT = 1024 };
 /* Plain values; addresses, events and the like stay text until ELF and target are known. */
 struct settings {
     enum origin origin[SET_COUNT]; /* where each came from; ORIGIN_NONE: the default below holds */
+    int conf_line[SET_COUNT];      /* of what came from there */
     char probe[256];
     char target[32];    /* "" = what the board or adapter implies */
     unsigned speed_hz;  /* 0 = the adapter's default */
@@ -69,7 +70,7 @@ struct settings {
     enum report_sort sort;
     unsigned log; /* bit per enum log_subject */
     char conf_path[SETTINGS_TEXT]; /* of the file that was read; "" = none */
-    char conf[SETTINGS_TEXT]; /* "off", a path, or "" = probeprof.conf if there is one */
+    char conf[SETTINGS_TEXT]; /* "off", a path, or "" = probeprof.conf, here or above, if there is one */
     bool help;
     bool halt; /* doctor: see whether the CPU obeys */
 };
@@ -88,6 +89,9 @@ extern const struct opt settings_opts[];
  * value  NULL for an option without one
  * Returns 0; -ERR_USAGE with the reason. Numbers and words are checked here, names later. */
 int settings_set(struct settings *s, enum setting id, enum origin origin, const char *value, struct err *err);
+
+/* settings_blame - a failure that a setting led to: if that came from the conf file, its line is put in front of the text. Returns ret. */
+int settings_blame(const struct settings *s, enum setting id, int ret, struct err *err);
 
 #define SETTINGS_PROBE_OPT { "probe", 'p', "P", "adapter, where there are several: ftdi:SERIAL, sim:sh7750, ... (probeprof list)", SET_PROBE }
 

@@ -71,8 +71,11 @@ fi
 
 # The unit, for a folder whose name needs escapes.
 unit=$usr/lib/systemd/user/probeprof@.service
-read -r _ option <<<"$(sed -n 's/^ExecStart=//p' "$unit")"
-"$usr/bin/probeprof" help run | grep -- "$option" >/dev/null || fail "the unit's '$option' is no option"
+options=$(sed -n 's/^ExecStart=//p' "$unit" | grep -o -e '--[a-z-]*')
+[ -n "$options" ] || fail "the unit has no options"
+for option in $options; do
+    "$usr/bin/probeprof" help run | grep -- "$option" >/dev/null || fail "the unit's '$option' is no option"
+done
 if command -v systemd-analyze >/dev/null; then
     mkdir "$tree/units"
     name=$tree/units/probeprof@$(systemd-escape --path "/tmp/a project").service

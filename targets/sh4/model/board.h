@@ -7,7 +7,7 @@
  *   wires=HZ[@US]      long wires: above this TCK about one TDO bit in 1000 is lost (default: never), from that time on
  *   sddr=HZ            above this TCK about one bit in 1000 of what is written to SDDR is lost, though BYPASS passes all
  *   serial=none|pty[:LINK]|file:PATH
- *                      SCIF line: a pseudo terminal (LINK: a symbolic link to it), or a file written to
+ *                      SCIF line: a pseudo terminal (LINK: a symbolic link to it), or a file appended to
  *   private=on|off     private H-UDI commands (default on)
  *   sdsr=none|alternate  data scans alternate between SDDR and a status register (default none: SDDR always)
  *   nmi=US             the NMI pin falls US microseconds after power-on and rises one later
