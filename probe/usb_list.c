@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "probe/base/text.h"
 #include "probe/base/util.h"
 #include "probe/holder.h"
 #include "probe/probe.h"
@@ -34,7 +35,7 @@ static void sysfs_text(const char *device, const char *file, char *out, size_t c
     size_t n = strlen(line);
     while (n && isspace((unsigned char)line[n - 1]))
         line[--n] = 0;
-    snprintf(out, cap, "%s", line + strspn(line, " "));
+    snprintf(out, cap, "%s", text_clean(line + strspn(line, " ")));
 }
 
 /* Whether sysfs has this device under its path: not after it was unplugged, nor on systems without sysfs. */
@@ -98,6 +99,8 @@ static void ask_strings(libusb_device *d, const struct libusb_device_descriptor 
     for (size_t i = 0; i < ARRAY_LEN(rows); i++)
         if (rows[i].index)
             libusb_get_string_descriptor_ascii(h, rows[i].index, (unsigned char *)rows[i].to, rows[i].cap);
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++)
+        text_clean(rows[i].to);
     libusb_close(h);
 }
 

@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "probe/base/text.h"
+
 static void put(struct json_writer *j, const char *text, size_t n)
 {
     if (n)
@@ -82,22 +84,7 @@ void json_write_end(struct json_writer *j)
     put_str(j, j->is_object[j->depth] ? "}" : "]");
 }
 
-/* Length of the UTF-8 sequence at s, 0 if it is none (also overlong forms and surrogates). */
-static size_t utf8(const unsigned char *s)
-{
-    if (s[0] < 0x80)
-        return 1;
-    size_t n = s[0] >= 0xF0 && s[0] <= 0xF4 ? 4 : s[0] >= 0xE0 && s[0] < 0xF0 ? 3 : s[0] >= 0xC2 && s[0] < 0xE0 ? 2 : 0;
-    for (size_t i = 1; i < n; i++)
-        if ((s[i] & 0xC0) != 0x80)
-            return 0;
-    if ((s[0] == 0xE0 && s[1] < 0xA0) || (s[0] == 0xED && s[1] > 0x9F) || (s[0] == 0xF0 && s[1] < 0x90) ||
-        (s[0] == 0xF4 && s[1] > 0x8F))
-        return 0;
-    return n;
-}
-
-static void put_escape(struct json_writer *j, unsigned char c)
+static void put_escape(struct json_writer *j, uint32_t c)
 {
     char text[8];
     switch (c) {
@@ -106,29 +93,29 @@ static void put_escape(struct json_writer *j, unsigned char c)
     case '\n': put_str(j, "\\n"); return;
     case '\t': put_str(j, "\\t"); return;
     default:
-        snprintf(text, sizeof text, "\\u%04x", c);
+        snprintf(text, sizeof text, "\\u%04x", (unsigned)c & 0xFFFFu);
         put_str(j, text);
     }
 }
 
+/* What would be a command to a terminal is escaped, though JSON does not ask for it: people look at documents. */
 static void put_string(struct json_writer *j, const char *text)
 {
-    const unsigned char *s = (const unsigned char *)text, *run = s;
+    const char *s = text, *run = s;
     put(j, "\"", 1);
     while (*s) {
-        size_t n = utf8(s);
-        if (n && *s >= 0x20 && *s != '"' && *s != '\\' && *s != 0x7F) {
+        size_t n = text_character(s);
+        if (n && *s != '"' && *s != '\\') {
             s += n;
             continue;
         }
-        put(j, (const char *)run, (size_t)(s - run));
-        if (n)
-            put_escape(j, *s);
-        else
-            put_str(j, "\\ufffd");
-        run = ++s;
+        put(j, run, (size_t)(s - run));
+        uint32_t code = 0;
+        n = text_code(s, &code);
+        put_escape(j, n ? code : 0xFFFD);
+        run = s += n ? n : 1;
     }
-    put(j, (const char *)run, (size_t)(s - run));
+    put(j, run, (size_t)(s - run));
     put(j, "\"", 1);
 }
 

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "probe/base/text.h"
 #include "probe/base/util.h"
 #include "profiler/report_priv.h"
 
@@ -135,30 +136,6 @@ static void cut_front(const char *name, size_t columns, char *buf, size_t cap)
     while (tail && (name[n - tail] & 0xC0) == 0x80)
         tail--;
     snprintf(buf, cap, "..%s", name + n - tail);
-}
-
-static bool valid_utf8(const char *text)
-{
-    for (const unsigned char *s = (const unsigned char *)text; *s;) {
-        unsigned n = *s < 0x80 ? 1 : *s >= 0xC2 && *s < 0xE0 ? 2 : *s >= 0xE0 && *s < 0xF0 ? 3 : *s >= 0xF0 && *s < 0xF5 ? 4 : 0;
-        if (!n)
-            return false;
-        for (unsigned i = 1; i < n; i++)
-            if ((s[i] & 0xC0) != 0x80)
-                return false;
-        s += n;
-    }
-    return true;
-}
-
-/* Names come from files: nothing in them may reach the terminal as a command, or spoil the columns. */
-static char *printable(char *text)
-{
-    bool utf8 = valid_utf8(text) && !strstr(text, "\xC2\x9B"); /* U+009B begins commands, too */
-    for (char *s = text; *s; s++)
-        if ((unsigned char)*s < ' ' || *s == 0x7F || (*s & 0x80 && !utf8))
-            *s = '?';
-    return text;
 }
 
 /* ---- forms ---- */
@@ -366,7 +343,7 @@ void report_names_set(struct report_names *t, size_t i, const char *name, uint64
     t->entry[i].name = strdup(name);
     t->entry[i].low = low;
     if (t->entry[i].name)
-        printable(t->entry[i].name);
+        text_clean(t->entry[i].name); /* names come from files */
 }
 
 static bool takes(struct report_names *t, size_t i, enum form form, size_t columns, const char *text)

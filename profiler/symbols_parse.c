@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "probe/base/nearest.h"
+#include "probe/base/text.h"
 #include "profiler/symbols_priv.h"
 
 enum { NAME_MAX_BYTES = 256, LINE_REACH = 20 };
@@ -250,5 +251,5 @@ char *symbols_describe(const struct symbols *s, uint64_t addr, char *buf, size_t
         snprintf(buf, cap, "%s+0x%" PRIx64, f->name, off);
     else
         snprintf(buf, cap, "%s", f->name);
-    return buf;
+    return text_clean(buf);
 }

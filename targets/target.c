@@ -3,6 +3,8 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+#include "probe/base/text.h"
+
 int sink_printf(const struct text_sink *sink, const char *fmt, ...)
 {
     char buf[1024];
@@ -13,6 +15,7 @@ int sink_printf(const struct text_sink *sink, const char *fmt, ...)
     if (n < 0)
         return n;
     size_t len = (size_t)n < sizeof buf ? (size_t)n : sizeof buf - 1;
+    text_clean_lines(buf, len);
     sink->write(sink->ctx, buf, len);
     return n;
 }

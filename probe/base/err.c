@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "probe/base/text.h"
 #include "probe/base/util.h"
 
 int err_set(struct err *err, enum err_code code, const char *hint, const char *fmt, ...)
@@ -16,6 +17,8 @@ int err_set(struct err *err, enum err_code code, const char *hint, const char *f
     vsnprintf(next.what, sizeof next.what, fmt, ap);
     va_end(ap);
     snprintf(next.hint, sizeof next.hint, "%s", hint ? hint : "");
+    text_clean(next.what); /* names and paths are in there that nobody here wrote */
+    text_clean(next.hint);
     *err = next;
     return -(int)code;
 }
@@ -29,6 +32,7 @@ int err_prefix(struct err *err, int ret, const char *context)
     int used = snprintf(err->what, sizeof err->what, "%s: ", context);
     if (used > 0 && (size_t)used < sizeof err->what)
         snprintf(err->what + used, sizeof err->what - (size_t)used, "%s", old);
+    text_clean(err->what);
     return ret;
 }
 

@@ -3,6 +3,8 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+#include "probe/base/text.h"
+
 void log_msg(const struct log *log, enum log_subject subject, const char *fmt, ...)
 {
     if (!log || !log->write || !(log->enabled & 1u << subject))
@@ -12,5 +14,5 @@ void log_msg(const struct log *log, enum log_subject subject, const char *fmt, .
     va_start(ap, fmt);
     vsnprintf(line, sizeof line, fmt, ap);
     va_end(ap);
-    log->write(log->ctx, subject, line);
+    log->write(log->ctx, subject, text_clean(line));
 }

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "probe/base/bytes.h"
+#include "probe/base/text.h"
 #include "probe/base/util.h"
 #include "profiler/cli/command.h"
 #include "profiler/cli/parts.h"
@@ -109,16 +110,16 @@ static void remark(const struct disasm *d, const struct image_section *s, const 
 
 static void line_text(struct disasm *d, uint64_t pc, const char *bytes, const struct insn *i, const char *rem)
 {
-    char text[128];
+    char text[128], name[1024];
     const char *tab = strchr(i->text, '\t');
     long f = symbols_find(d->syms, pc);
     if (f >= 0 && symbols_function(d->syms, (size_t)f)->low == pc)
-        fprintf(d->out, "%s%08" PRIx64 " <%s>:\n", d->shown ? "\n" : "", pc, symbols_function(d->syms, (size_t)f)->name);
+        text_print(d->out, "%s%08" PRIx64 " <%s>:\n", d->shown ? "\n" : "", pc, symbols_describe(d->syms, pc, name, sizeof name));
     if (tab && tab[1])
         snprintf(text, sizeof text, "%-7.*s %s", (int)(tab - i->text), i->text, tab + 1);
     else
         snprintf(text, sizeof text, "%.*s", (int)strcspn(i->text, "\t"), i->text);
-    fprintf(d->out, *rem ? "%08" PRIx64 "  %-10s  %-28s ! %s\n" : "%08" PRIx64 "  %-10s  %s\n", pc, bytes, text, rem);
+    text_print(d->out, *rem ? "%08" PRIx64 "  %-10s  %-28s ! %s\n" : "%08" PRIx64 "  %-10s  %s\n", pc, bytes, text, rem);
 }
 
 static void line_json(struct disasm *d, uint64_t pc, const char *bytes, const struct insn *i, const char *rem)

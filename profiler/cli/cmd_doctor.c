@@ -1,5 +1,6 @@
 #include <string.h>
 
+#include "probe/base/text.h"
 #include "probe/base/util.h"
 #include "profiler/cli/command.h"
 #include "profiler/cli/doctor.h"
@@ -85,7 +86,8 @@ static void print_json(const struct doctor_report *r, bool well, FILE *out)
 static void show(void *ctx, const char *name)
 {
     FILE *out = ctx;
-    fprintf(out, "\r\033[K%s%s%s", *name ? "looking at: " : "", name, *name ? " ..." : "");
+    view_clear_line(out);
+    text_print(out, "%s%s%s", *name ? "looking at: " : "", name, *name ? " ..." : "");
     fflush(out);
 }
 

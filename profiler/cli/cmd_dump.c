@@ -1,6 +1,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "probe/base/text.h"
 #include "probe/base/util.h"
 #include "profiler/cli/command.h"
 #include "profiler/cli/explain.h"
@@ -71,16 +72,16 @@ static void show_line(struct dump *d, const struct s12z_item *i)
     bits_text(l, bits);
     if (l->format == S12Z_PTS || l->format == S12Z_PTIB)
         symbols_describe(d->syms, l->address, place, sizeof place);
-    fprintf(d->out, "%8" PRIu64 " %016" PRIX64 " %-4s", i->offset, i->raw, s12z_line_name(l->format));
+    text_print(d->out, "%8" PRIu64 " %016" PRIX64 " %-4s", i->offset, i->raw, s12z_line_name(l->format));
     if (l->format != S12Z_PTS)
-        fprintf(d->out, " %s", *bits ? bits : "-");
+        text_print(d->out, " %s", *bits ? bits : "-");
     if (l->format == S12Z_PTS || l->format == S12Z_PTIB)
-        fprintf(d->out, " -> %06" PRIX32 "%s%s", l->address, d->syms ? " " : "", d->syms ? place : "");
+        text_print(d->out, " -> %06" PRIX32 "%s%s", l->address, d->syms ? " " : "", d->syms ? place : "");
     if (l->format == S12Z_PTVB)
         fprintf(d->out, " vector %u", (0xFEu - l->vector) / 2);
     if (l->format == S12Z_PTVB || l->format == S12Z_PTW)
         fprintf(d->out, " +%u", l->stamp);
-    fprintf(d->out, "%s%s%s\n", l->stamp_overflow ? " TSOVF" : "", l->overflow ? " TBOVF" : "", l->end ? " TERM" : "");
+    text_print(d->out, "%s%s%s\n", l->stamp_overflow ? " TSOVF" : "", l->overflow ? " TBOVF" : "", l->end ? " TERM" : "");
 }
 
 static void on_event(void *ctx, const struct event *e)
@@ -96,7 +97,7 @@ static void on_event(void *ctx, const struct event *e)
         symbols_describe(d->syms, e->pc, from, sizeof from);
     if (e->flags & EVENT_HAS_TARGET)
         symbols_describe(d->syms, e->target, to, sizeof to);
-    fprintf(d->out, "%8" PRIu64 " %10" PRIu64 " %-9s %s%s%s\n", d->number, s12z_flow_totals(d->flow)->core_cycles / 2, names[e->kind], from,
+    text_print(d->out, "%8" PRIu64 " %10" PRIu64 " %-9s %s%s%s\n", d->number, s12z_flow_totals(d->flow)->core_cycles / 2, names[e->kind], from,
             *to ? " -> " : "", to);
 }
 
@@ -105,9 +106,9 @@ static void show_flow(struct dump *d, bool fits, const struct err *why)
     char place[96];
     const struct s12z_flow_totals *t = s12z_flow_totals(d->flow);
     if (!fits)
-        fprintf(d->out, "%8" PRIu64 " does not fit: %s\n", d->number, why->what);
+        text_print(d->out, "%8" PRIu64 " does not fit: %s\n", d->number, why->what);
     else if (d->what == DUMP_FLOW && s12z_flow_synchronised(d->flow))
-        fprintf(d->out, "%8" PRIu64 " %06" PRIX32 " %-32s branches %" PRIu64 " instructions %" PRIu64 "\n", d->number, s12z_flow_pc(d->flow),
+        text_print(d->out, "%8" PRIu64 " %06" PRIX32 " %-32s branches %" PRIu64 " instructions %" PRIu64 "\n", d->number, s12z_flow_pc(d->flow),
                 symbols_describe(d->syms, s12z_flow_pc(d->flow), place, sizeof place), t->branches, t->instructions);
     else if (d->what == DUMP_FLOW)
         fprintf(d->out, "%8" PRIu64 " position not known\n", d->number);
@@ -128,7 +129,7 @@ static int on_item(void *ctx, const struct s12z_item *i)
     struct dump *d = ctx;
     char bits[33];
     if (i->kind == S12Z_ITEM_BAD) {
-        fprintf(d->out, "%8" PRIu64 " %" PRIu32 " bytes are no lines: %s\n", i->offset, i->bytes, i->why);
+        text_print(d->out, "%8" PRIu64 " %" PRIu32 " bytes are no lines: %s\n", i->offset, i->bytes, i->why);
         if (d->flow)
             s12z_flow_lost(d->flow);
         return 0;
@@ -138,7 +139,7 @@ static int on_item(void *ctx, const struct s12z_item *i)
         show_line(d, i);
     bits_text(&i->line, bits);
     if (d->what == DUMP_BITS && *bits)
-        fprintf(d->out, "%s\n", bits);
+        text_print(d->out, "%s\n", bits);
     return d->what == DUMP_EVENTS || d->what == DUMP_FLOW ? walk(d, i) : 0;
 }
 

@@ -1,3 +1,4 @@
+#include "probe/base/text.h"
 #include "profiler/cli/command.h"
 #include "profiler/cli/parts.h"
 #include "profiler/cli/view.h"
@@ -57,13 +58,13 @@ static void events_json(const struct part *part, FILE *out)
 
 static void events_text(const struct part *part, FILE *out)
 {
-    fprintf(out, "events of the %s, for --c1 and --c2 by name or code\n\n", part->name);
-    fprintf(out, "code  %-20s %-6s meaning\n", "name", "unit");
+    text_print(out, "events of the %s, for --c1 and --c2 by name or code\n\n", part->name);
+    text_print(out, "code  %-20s %-6s meaning\n", "name", "unit");
     for (const struct counter_event *e = part->ops()->events; e && e->name; e++) {
         const char *mark = e->code == part->ops()->default_events[0]   ? " (default of --c1)"
                            : e->code == part->ops()->default_events[1] ? " (default of --c2)"
                                                                      : "";
-        fprintf(out, "0x%02x  %-20s %-6s %s%s\n", e->code, e->name, e->unit, e->text, mark);
+        text_print(out, "0x%02x  %-20s %-6s %s%s\n", e->code, e->name, e->unit, e->text, mark);
     }
 }
 

@@ -1,6 +1,7 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "probe/base/text.h"
 #include "probe/base/util.h"
 #include "probe/probe.h"
 #include "profiler/cli/command.h"
@@ -58,7 +59,7 @@ static void row_text(const struct adapter_list *list, size_t i, FILE *out)
     bool looked = !is_trouble(a);
     if (!looked)
         snprintf(name, sizeof name, "%s", a->driver->name);
-    fprintf(out, "  %s%s%s\n", name, *a->product ? "  " : "", a->product);
+    text_print(out, "  %s%s%s\n", name, *a->product ? "  " : "", a->product);
     facts(a, text, sizeof text);
     fold(out, "      ", text);
     if (a->problem.code == ERR_OK)

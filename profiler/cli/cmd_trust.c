@@ -1,5 +1,6 @@
 #include <string.h>
 
+#include "probe/base/text.h"
 #include "probe/base/util.h"
 #include "profiler/cli/command.h"
 #include "profiler/cli/project.h"
@@ -23,7 +24,7 @@ static int take(void *ctx, int id, const char *value, struct err *err)
 
 static void show_line(void *ctx, const char *folder)
 {
-    fprintf(ctx, "%s\n", folder);
+    text_print(ctx, "%s\n", folder);
 }
 
 static void show_string(void *ctx, const char *folder) { json_write_string(ctx, folder); }

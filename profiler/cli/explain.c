@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "probe/base/text.h"
 #include "profiler/cli/view.h"
 #include "profiler/json_writer.h"
 #include "targets/s12z/trace_explain.h"
@@ -119,23 +120,23 @@ static bool worth_telling(const struct explain *x, size_t k)
 static void show_row(const struct explain *x, const struct s12z_variant *v)
 {
     char text[256], *at, *word = strtok_r(names(x, v, text, sizeof text), v->nchanges ? " " : "", &at);
-    fprintf(x->cli->out, "%-27s %9" PRIu64 " %8" PRIu64 " %9" PRIu64 " %8" PRIu64 "  %s\n", word, v->fit.lines, v->fit.bad, v->fit.walked,
+    text_print(x->cli->out, "%-27s %9" PRIu64 " %8" PRIu64 " %9" PRIu64 " %8" PRIu64 "  %s\n", word, v->fit.lines, v->fit.bad, v->fit.walked,
             v->fit.misfits, verdict(v));
     while (v->nchanges && (word = strtok_r(NULL, " ", &at)))
-        fprintf(x->cli->out, "  %s\n", word);
+        text_print(x->cli->out, "  %s\n", word);
 }
 
 static void show_table(const struct explain *x)
 {
     size_t hidden = 0;
-    fprintf(x->cli->out, "%-27s %9s %8s %9s %8s\n", "settings", "lines", "no lines", "walked", "misfits");
+    text_print(x->cli->out, "%-27s %9s %8s %9s %8s\n", "settings", "lines", "no lines", "walked", "misfits");
     for (size_t k = 0; k < x->found.n; k++)
         if (worth_telling(x, k))
             show_row(x, &x->found.row[k]);
         else
             hidden++;
     if (hidden)
-        fprintf(x->cli->out, "%zu more combinations, none %s\n", hidden, x->found.told ? "as good" : "nearer");
+        text_print(x->cli->out, "%zu more combinations, none %s\n", hidden, x->found.told ? "as good" : "nearer");
 }
 
 static void show_undecided(const struct explain *x)
@@ -144,9 +145,9 @@ static void show_undecided(const struct explain *x)
     for (size_t t = 0; list[t].name; t++) {
         if (!x->found.undecided[t])
             continue;
-        fprintf(x->cli->out, "cannot tell        %s:", list[t].name);
+        text_print(x->cli->out, "cannot tell        %s:", list[t].name);
         for (unsigned v = 0; v < 4 && list[t].values[v]; v++)
-            fprintf(x->cli->out, "%s %s", v ? " or" : "", list[t].values[v]);
+            text_print(x->cli->out, "%s %s", v ? " or" : "", list[t].values[v]);
         fputs("\n", x->cli->out);
     }
 }
@@ -161,12 +162,12 @@ static void show_verdict(const struct explain *x)
         return;
     }
     for (char *w = strtok_r(names(x, b, text, sizeof text), b->nchanges ? " " : "", &at); w; w = strtok_r(NULL, " ", &at))
-        fprintf(x->cli->out, "consistent %s    %s\n", b->nchanges ? "with" : "    ", w);
+        text_print(x->cli->out, "consistent %s    %s\n", b->nchanges ? "with" : "    ", w);
     if (b->fit.pthf)
         fprintf(x->cli->out, "the stream says    pthf=%u\n", b->fit.pthf);
     show_undecided(x);
     for (int k = s12z_explained_other(&x->found, 0); k >= 0; k = s12z_explained_other(&x->found, (size_t)k + 1))
-        fprintf(x->cli->out, "cannot tell        or %s\n", names(x, &x->found.row[k], text, sizeof text));
+        text_print(x->cli->out, "cannot tell        or %s\n", names(x, &x->found.row[k], text, sizeof text));
     if (x->longer && (x->whole.bad || x->whole.misfits))
         fprintf(x->cli->out, "further on         %" PRIu64 " of %" PRIu64 " lines do not fit\n", x->whole.bad + x->whole.misfits, x->whole.lines);
     else if (x->longer)
@@ -259,7 +260,7 @@ int explain_file(struct cli *cli, const struct explain_config *cfg, struct err *
     if (ret == 0)
         ret = whole_file(x, err);
     if (x->terminal)
-        fputs("\r\033[K", cli->err_out);
+        view_clear_line(cli->err_out);
     if (ret == 0 && cfg->json) {
         show_json(x);
     } else if (ret == 0) {

@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "probe/base/text.h"
+
 enum { COLUMNS = 79 };
 
 void fold(FILE *out, const char *head, const char *text)
@@ -15,9 +17,9 @@ void fold(FILE *out, const char *head, const char *text)
             at = 0;
         }
         if (at)
-            fprintf(out, " %.*s", len, p);
+            text_print(out, " %.*s", len, p);
         else
-            fprintf(out, "%-*s%.*s", width, head, len, p);
+            text_print(out, "%-*s%.*s", width, head, len, p);
         at += (at ? 1 : width) + len;
         p += len;
     }

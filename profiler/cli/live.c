@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "probe/base/text.h"
 #include "probe/base/util.h"
 #include "profiler/cli/view.h"
 #include "profiler/report.h"
@@ -112,7 +113,7 @@ char *live_text(struct live *l, const struct pump_view *v, const struct calltree
     if (v->stop.reason != STOP_NONE)
         add(buf, cap, " (halted)");
     add_top(l, tree, buf, cap);
-    return buf;
+    return text_clean(buf);
 }
 
 void live_tick(struct live *l, const struct pump_view *v, const struct calltree *tree, uint64_t seen, uint64_t host_ns)
@@ -133,10 +134,11 @@ void live_tick(struct live *l, const struct pump_view *v, const struct calltree 
         bool first = l->next_ns == 0;
         l->next_ns = host_ns + live_plain_ns;
         if (!first)
-            fprintf(l->out, "probeprof: %s\n", text);
+            text_print(l->out, "probeprof: %s\n", text);
         return;
     }
-    fprintf(l->out, "\r\033[K%.*s", (int)l->columns - 1, text);
+    view_clear_line(l->out);
+    text_print(l->out, "%.*s", (int)l->columns - 1, text);
     fflush(l->out);
     l->shown = true;
 }
@@ -145,7 +147,7 @@ void live_clear(struct live *l)
 {
     if (!l->shown)
         return;
-    fputs("\r\033[K", l->out);
+    view_clear_line(l->out);
     fflush(l->out);
     l->shown = false;
 }

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "probe/base/text.h"
 #include "probe/base/util.h"
 #include "profiler/cli/boards.h"
 #include "profiler/cli/command.h"
@@ -33,21 +34,19 @@ static const struct command *const commands[] = {
 
 void command_help(const struct command *c, FILE *out)
 {
-    fprintf(out, "usage: probeprof %s\n\n%s\n", c->usage, c->summary);
+    text_print(out, "usage: probeprof %s\n\n%s\n", c->usage, c->summary);
     if (c->opts[0].name) {
         fprintf(out, "\nOptions:\n");
         opts_help(c->opts, out);
     }
-    fprintf(out, "\n%s\nExit status: 0 done, 1 failed, 2 usage.\n", c->text);
+    text_print(out, "\n%s\nExit status: 0 done, 1 failed, 2 usage.\n", c->text);
 }
 
 void cli_warn(struct cli *cli, const char *fmt, ...)
 {
     va_list ap;
     va_start(ap, fmt);
-    fputs("probeprof: ", cli->err_out);
-    vfprintf(cli->err_out, fmt, ap);
-    fputc('\n', cli->err_out);
+    text_line(cli->err_out, "probeprof: ", fmt, ap);
     va_end(ap);
 }
 
@@ -96,7 +95,7 @@ static void overview(FILE *out)
                  "SH-4's performance counters or S12Z's code-profiling trace.\n\n"
                  "Commands:\n");
     for (size_t i = 0; i < ARRAY_LEN(commands); i++)
-        fprintf(out, "  %-10s %s%s\n", commands[i]->name, commands[i]->summary,
+        text_print(out, "  %-10s %s%s\n", commands[i]->name, commands[i]->summary,
                 commands[i] == &command_run ? "; the default" : "");
     fprintf(out, "\nExample, in a folder whose probeprof.conf names the ELF and the adapter:\n"
                  "  probeprof --start main+8 --stop 0x0C010030\n"
@@ -118,7 +117,7 @@ static int run_version(struct cli *cli, int argc, char **argv, struct err *err)
     int ret = opts_parse(version_opts, argc, argv, take_json, &json, NULL, 0, err);
     if (ret < 0)
         return ret;
-    fprintf(cli->out, json ? "{\"schema\": \"probeprof.version/1\", \"version\": \"%s\"}\n" : "probeprof %s\n",
+    text_print(cli->out, json ? "{\"schema\": \"probeprof.version/1\", \"version\": \"%s\"}\n" : "probeprof %s\n",
             PROBEPROF_VERSION);
     return 0;
 }
@@ -197,8 +196,8 @@ int main(int argc, char **argv)
     if (ret >= 0)
         return 0;
     if (*err.what)
-        fprintf(stderr, "probeprof: %s\n", err.what);
+        text_print(stderr, "probeprof: %s\n", err.what);
     if (*err.hint)
-        fprintf(stderr, "  hint: %s\n", err.hint);
+        text_print(stderr, "  hint: %s\n", err.hint);
     return err.code == ERR_USAGE ? 2 : 1;
 }

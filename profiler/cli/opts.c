@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "probe/base/text.h"
 #include "probe/base/util.h"
 #include "probe/base/nearest.h"
 
@@ -130,10 +131,10 @@ static void print_wrapped(const char *text, FILE *out)
         while (n && text[n] != ' ')
             n--;
         n = n ? n : strcspn(text, " ");
-        fprintf(out, "%.*s\n%*s", (int)n, text, HELP_INDENT, "");
+        text_print(out, "%.*s\n%*s", (int)n, text, HELP_INDENT, "");
         text += n + strspn(text + n, " ");
     }
-    fprintf(out, "%s\n", text);
+    text_print(out, "%s\n", text);
 }
 
 void opts_help(const struct opt *opts, FILE *out)
@@ -144,7 +145,7 @@ void opts_help(const struct opt *opts, FILE *out)
         if (opts->letter)
             snprintf(letter, sizeof letter, "-%c, ", opts->letter);
         snprintf(left, sizeof left, "%s--%s%s%s", letter, opts->name, opts->arg ? " " : "", opts->arg ? opts->arg : "");
-        fprintf(out, "  %-28s ", left);
+        text_print(out, "  %-28s ", left);
         print_wrapped(opts->help, out);
     }
 }

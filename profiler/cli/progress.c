@@ -1,5 +1,8 @@
 #include "profiler/cli/progress.h"
 
+#include "probe/base/text.h"
+#include "profiler/cli/view.h"
+
 static const uint64_t plain_ns = 2000000000, rate_after_ns = 250000000, second_ns = 1000000000;
 
 void progress_init(struct progress *p, FILE *out, const char *name, unsigned columns)
@@ -70,10 +73,11 @@ void progress_tick(struct progress *p, uint64_t host_ns)
     progress_text(&now, host_ns - p->stage_ns, text, sizeof text);
     p->next_ns = host_ns + plain_ns;
     if (!p->columns) {
-        fprintf(p->out, "probeprof: loading %s: %s\n", p->name, text);
+        text_print(p->out, "probeprof: loading %s: %s\n", p->name, text);
         return;
     }
-    fprintf(p->out, "\r\033[K%.*s", (int)p->columns - 1, text);
+    view_clear_line(p->out);
+    text_print(p->out, "%.*s", (int)p->columns - 1, text);
     fflush(p->out);
     p->shown = true;
 }
@@ -82,7 +86,7 @@ void progress_clear(struct progress *p)
 {
     if (!p->shown)
         return;
-    fputs("\r\033[K", p->out);
+    view_clear_line(p->out);
     fflush(p->out);
     p->shown = false;
 }

@@ -100,6 +100,12 @@ static bool is_trusted(const char *folder)
     return project_trusted(look, &a, NULL) == 0 && a.found;
 }
 
+static void put_line(FILE *f, const char *text)
+{
+    fputs(text, f);
+    fputc('\n', f);
+}
+
 /* The list without `folder`, and with it at the end if `add`. */
 static int list_change(const char *folder, bool add, struct err *err)
 {
@@ -117,10 +123,10 @@ static int list_change(const char *folder, bool add, struct err *err)
     for (char *line = strtok_r(text, "\n", &rest); f && line; line = strtok_r(NULL, "\n", &rest)) {
         had = had || !strcmp(line, real);
         if (strcmp(line, real))
-            fprintf(f, "%s\n", line);
+            put_line(f, line);
     }
     if (f && add)
-        fprintf(f, "%s\n", real);
+        put_line(f, real);
     if (!f || fclose(f) != 0)
         ret = err_set(err, ERR_NOMEM, "close other programs", "out of memory");
     else if (!add && !had)

@@ -2,6 +2,7 @@
 #include <stdarg.h>
 #include <string.h>
 
+#include "probe/base/text.h"
 #include "probe/base/util.h"
 #include "profiler/cli/outputs.h"
 #include "profiler/cli/run.h"
@@ -16,9 +17,7 @@ void run_note(struct run *r, const char *fmt, ...)
     live_clear(&r->live);
     progress_clear(&r->progress);
     va_start(ap, fmt);
-    fputs("probeprof: ", r->cli->err_out);
-    vfprintf(r->cli->err_out, fmt, ap);
-    fputc('\n', r->cli->err_out);
+    text_line(r->cli->err_out, "probeprof: ", fmt, ap);
     va_end(ap);
 }
 

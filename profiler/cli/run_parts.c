@@ -2,6 +2,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "probe/base/text.h"
 #include "probe/base/util.h"
 #include "profiler/cli/outputs.h"
 #include "profiler/cli/run.h"
@@ -184,7 +185,7 @@ static void fill_header(struct run *r, const struct trace_config *t)
 static void write_log(void *ctx, enum log_subject subject, const char *line)
 {
     static const char *const names[LOG_NSUBJECTS] = { "usb", "wire", "target", "rsp", "prof" };
-    fprintf(ctx, "%s: %s\n", names[subject], line);
+    text_print(ctx, "%s: %s\n", names[subject], line);
 }
 
 static void wake_main(void *ctx)
@@ -211,7 +212,7 @@ static void print_line(void *ctx, uint64_t raw)
     struct run *r = ctx;
     char text[160];
     live_clear(&r->live);
-    fprintf(r->set.json ? r->cli->err_out : r->cli->out, "%s\n", r->target->ops->trace->line_text(raw, text, sizeof text));
+    text_print(r->set.json ? r->cli->err_out : r->cli->out, "%s\n", r->target->ops->trace->line_text(raw, text, sizeof text));
 }
 
 static int has_trace(const struct run *r, struct err *err)

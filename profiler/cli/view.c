@@ -12,6 +12,9 @@ static void write_file(void *ctx, const char *text, size_t len) { fwrite(text, 1
 
 struct text_sink file_sink(FILE *out) { return (struct text_sink){ .write = write_file, .ctx = out }; }
 
+/* Source: ECMA-48, EL. The one command to a terminal that is ever written. */
+void view_clear_line(FILE *out) { fputs("\r\033[K", out); }
+
 static unsigned terminal_width(FILE *out)
 {
     struct winsize size;

@@ -14,6 +14,9 @@ void view_show(const struct settings *s, const struct profile *p, const struct s
 /* view_columns - width of the terminal behind out, 0 if it is none or, by TERM, knows no escape sequences. */
 unsigned view_columns(FILE *out);
 
+/* view_clear_line - on a terminal: what is in the line goes, the next text begins it. */
+void view_clear_line(FILE *out);
+
 /* file_sink - a text sink that writes to a FILE. */
 struct text_sink file_sink(FILE *out);
 

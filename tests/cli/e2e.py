@@ -489,6 +489,36 @@ class Tutorial(Folder):
             self.assertIn('G"\\??[31m?<', table.stdout)
             self.assertNotIn("\x1b", table.stdout + table.stderr)
 
+    def test_no_text_of_others_is_a_command_to_the_terminal(self):
+        """Whatever it is that says it: an ELF, a recording, the conf file, a capture, the command line."""
+        evil = "x\x1b]0;t\x07\x9b2J\u202e\r\ny"
+        with open(os.path.join(PROFEXAM, "profexam.elf"), "rb") as f:
+            elf = f.read()
+        for name, data in (("e\x1b[2J.elf", elf.replace(b"\0GetLastNode\0", b"\0Get\x1b\x9b\nNodes\0")), ("short\x1b.elf", b"\x7fELF"), ("c\x1b.vcd", b"")):
+            with open(self.path(name), "wb") as f:
+                f.write(data)
+        with open(self.path("c\x1b.vcd"), "w", encoding="utf-8") as f:
+            f.write("$timescale 1ns $end\n$scope module m\x1b[1m $end\n$var wire 1 ! D\x1b[31m0 $end\n$upscope $end\n$enddefinitions $end\n#0\n0!\n")
+        hostile, motor = self.path("e\x1b[2J.elf"), os.path.join(EXAMPLES, "motor", "motor.elf")
+        record = MISSION + ["--elf", hostile, "--load", "--passes", "1", "--gdb", "off", "--record", self.path("r\x1b")]
+        self.assertEqual(run(record, cwd=self.dir).returncode, 0)
+        rows = [["--elf", hostile, "--start", "GetNode"], ["--elf", evil], ["--elf", self.path("short\x1b.elf")], ["--probe", evil], ["--target", evil],
+                ["--start", evil], ["--c1", evil], ["--log", evil], ["--" + evil], [evil], ["--conf", evil], ["--gdb", evil + "/"], ["--output", evil + "/x"],
+                ["report", self.path("r\x1b")], ["report", self.path("r\x1b"), "--tree"], ["report", self.path("r\x1b"), "--json"], ["report", evil],
+                ["disasm", hostile], ["disasm", hostile, "--json"], ["disasm", hostile, evil],
+                ["decode", self.path("c\x1b.vcd"), "--format", "vcd", "--elf", motor], ["--elf", hostile, "--pdo", "file:" + self.path("c\x1b.vcd")]]
+        for conf in ("[x\x1b[1m]\na = b\n", "[probeprof]\n\x1b[1m = b\n", "[probeprof]\nelf = \x1b[1m\n", "\x9b1m\n"):
+            rows.append(["--conf", self.write(f"conf\x1b{len(rows)}", conf)])
+        said = 0
+        for args in rows:
+            with self.subTest(args=args):
+                r = subprocess.run([PROBEPROF, *args], cwd=self.dir, env=dict(os.environ, PROBEPROF_PROBE="sim:sh7750"), capture_output=True,
+                                   timeout=TIMEOUT, check=False)
+                text = (r.stdout + r.stderr).decode() # valid UTF-8, too
+                self.assertEqual([c for c in text if (c < " " and c not in "\n\t") or "\x7f" <= c < "\xa0" or c == "\u202e"], [], text)
+                said += "?" in text
+        self.assertGreater(said, len(rows) // 2)
+
     def test_same_run_same_numbers(self):
         r = run(MISSION + ["--passes", "2", "--gdb", "off", "--json"], cwd=PROFEXAM)
         again = json.loads(r.stdout)
