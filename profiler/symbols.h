@@ -81,7 +81,7 @@ char *symbols_describe(const struct symbols *s, uint64_t addr, char *buf, size_t
 struct calltree_range;
 bool symbols_range(void *ctx, uint64_t addr, struct calltree_range *out);
 
-/* symbol_demangle - C++ name for people; NULL if name is not mangled. Caller frees. */
+/* symbol_demangle - C++ name for people; NULL if name is not mangled, or means more than 4 KB of text. Caller frees. */
 char *symbol_demangle(const char *name);
 
 #endif

@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "probe/base/util.h"
@@ -307,6 +308,35 @@ static void symbols__demangle__cxx_names_only(void **state)
     assert_null(symbol_demangle(""));
 }
 
+/* f(A<int, int>, A<X, X>, A<Y, Y> ...), each X the type before: 260 bytes that mean gigabytes. */
+static void symbols__demangle__a_name_of_gigabytes_is_none(void **state)
+{
+    (void)state;
+    char symbol[512] = "_Z1f1AIiiE";
+    struct rlimit old, limit;
+    for (unsigned k = 0; k < 20; k++) {
+        static const char digits[] = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ";
+        char last[8];
+        unsigned id = 2 * k; /* of the type before among the substitutions, in base 36 */
+        if (id < 36)
+            snprintf(last, sizeof last, "S%c_", digits[id]);
+        else
+            snprintf(last, sizeof last, "S%c%c_", digits[id / 36], digits[id % 36]);
+        snprintf(symbol + strlen(symbol), sizeof symbol - strlen(symbol), "1AI%s%s%sE", last, last, last);
+    }
+    print_message("  %zu bytes\n", strlen(symbol));
+    assert_in_range(strlen(symbol), 200, 330);
+    getrlimit(RLIMIT_CPU, &old);
+    limit = (struct rlimit){ 60, old.rlim_max }; /* SIGXCPU ends the test where it would run for minutes */
+    setrlimit(RLIMIT_CPU, &limit);
+    assert_null(symbol_demangle(symbol));
+    setrlimit(RLIMIT_CPU, &old);
+    strcpy(symbol + 10, "1AIS0_S0_S0_E");
+    char *name = symbol_demangle(symbol);
+    assert_string_equal(name, "f(A<int, int>, A<A<int, int>, A<int, int>, A<int, int> >)");
+    free(name);
+}
+
 static void symbols__not_a_program__says_what_it_is(void **state)
 {
     static const struct { const char *path; int ret; const char *says; } rows[] = {
@@ -466,6 +496,7 @@ int main(void)
         cmocka_unit_test(symbols__parse__addresses_as_people_write_them),
         cmocka_unit_test(symbols__parse_without_elf__numbers_only),
         cmocka_unit_test(symbols__demangle__cxx_names_only),
+        cmocka_unit_test(symbols__demangle__a_name_of_gigabytes_is_none),
         cmocka_unit_test(symbols__not_a_program__says_what_it_is),
         cmocka_unit_test(symbols__cut_at_every_length__refused_with_an_error),
         cmocka_unit_test(symbols__damaged_bytes__no_crash),
