@@ -163,7 +163,7 @@ int symbols_set_canonical(struct symbols *s, uint64_t (*fn)(uint64_t), struct er
         s->lines[i].key = sym_key(s, s->lines[i].addr);
     if (s->nlines)
         qsort(s->lines, s->nlines, sizeof *s->lines, by_line_key);
-    return 0;
+    return symbols_index_sections(s, err);
 }
 
 /* ---- opening ---- */
@@ -238,6 +238,7 @@ void symbols_close(struct symbols *s)
     free(s->claims);
     free(s->names);
     free(s->lines);
+    free(s->spans);
     free(s->bytes);
     arena_fini(&s->arena);
     free(s);

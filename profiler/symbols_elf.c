@@ -89,6 +89,8 @@ static bool has_load_addresses(const struct symbols *s, size_t nsegments)
     return false;
 }
 
+enum { SEGMENTS_MOST = 1024 }; /* linkers make a handful */
+
 /* A section's bytes are loaded where its segment says: p_paddr. */
 static int find_load_addresses(struct symbols *s, const char *path, size_t nsegments, struct err *err)
 {
@@ -97,6 +99,8 @@ static int find_load_addresses(struct symbols *s, const char *path, size_t nsegm
     if (!load)
         return err_set(err, ERR_NOMEM, "", "%s: out of memory", path);
     bool known = has_load_addresses(s, nsegments);
+    if (nsegments > SEGMENTS_MOST)
+        return err_set(err, ERR_FORMAT, "is it a linked program?", "%s: %zu segments", path, nsegments);
     for (size_t k = 0; k < s->image.nsections; k++) {
         const struct image_section *sec = &s->sections[k];
         uint64_t at = sec->data ? (uint64_t)(sec->data - s->bytes) : 0;
@@ -155,15 +159,6 @@ static int read_segments(struct symbols *s, const char *path, size_t count, stru
         add_section(s, "(segment)", &sh);
     }
     return 0;
-}
-
-const struct image_section *sym_section(const struct symbols *s, uint64_t addr)
-{
-    uint64_t key = sym_key(s, addr);
-    for (size_t i = 0; i < s->image.nsections; i++)
-        if (key - sym_key(s, s->sections[i].addr) < s->sections[i].size)
-            return &s->sections[i];
-    return NULL;
 }
 
 static int claim_rank(const GElf_Sym *sym)
@@ -276,6 +271,8 @@ int symbols_read_elf(struct symbols *s, const char *path, struct err *err)
     if (ret < 0)
         return ret;
     ret = find_load_addresses(s, path, nsegments, err);
+    if (ret == 0)
+        ret = symbols_index_sections(s, err);
     if (ret < 0)
         return ret;
     s->image.sections = s->sections;

@@ -34,6 +34,12 @@ struct line_row {
     bool stmt; /* a good place for a breakpoint */
 };
 
+#define NO_SECTION UINT32_MAX
+struct section_span {
+    uint64_t key; /* canonical address */
+    uint32_t section; /* of s->sections, or NO_SECTION */
+};
+
 struct symbols {
     struct arena arena;
     uint8_t *bytes; /* the file; read, not mapped: it may be rebuilt while we use it */
@@ -45,6 +51,8 @@ struct symbols {
 
     struct image image;
     struct image_section *sections;
+    struct section_span *spans; /* sorted by key; each holds up to the next */
+    size_t nspans;
     struct image_function *image_functions;
     struct symbol_function *functions;
     size_t nfunctions;
@@ -68,8 +76,10 @@ static inline uint64_t sym_key(const struct symbols *s, uint64_t addr)
 /* Grows *array to hold one more element of `size` bytes; false if memory is out. */
 bool sym_room(void **array, size_t n, size_t *cap, size_t size);
 
-/* The section holding addr, NULL if none. */
+/* The section holding addr, the first of the table if there are several; NULL if none. */
 const struct image_section *sym_section(const struct symbols *s, uint64_t addr);
+/* Makes what sym_section() looks in, of s->sections and s->canonical: again when these change. 0 or -ERR_NOMEM. */
+int symbols_index_sections(struct symbols *s, struct err *err);
 
 /* The three steps of symbols_open(): sections, symbols and notes; names and lines from DWARF, if there is any; functions of what both claim.
  * Return 0, -ERR_NOMEM, or -ERR_FORMAT for a file that is no ELF program of a known machine. */

@@ -8,6 +8,7 @@
 #include "probe/base/util.h"
 #include "profiler/calltree.h"
 #include "profiler/symbols.h"
+#include "profiler/symbols_priv.h"
 #include "tests/profiler/sink.h"
 
 #define UNTOUCHED 0x5555555555555555u
@@ -337,6 +338,33 @@ static void symbols__demangle__a_name_of_gigabytes_is_none(void **state)
     free(name);
 }
 
+static uint64_t low_bits(uint64_t addr) { return addr & 0xFFF; }
+
+/* Sections that overlap, contain each other, wrap and are looked for at any address: as looking through the table gives it. */
+static void symbols__sections_of_any_kind__the_first_that_holds_it(void **state)
+{
+    enum { MOST = 24, ROUNDS = 2000 };
+    (void)state;
+    srand(4711);
+    for (int round = 0; round < ROUNDS; round++) {
+        struct image_section section[MOST];
+        struct symbols s = { .sections = section, .canonical = round % 2 ? low_bits : NULL };
+        s.image.nsections = (size_t)rand() % MOST;
+        uint64_t base = round % 3 ? 0x100 : UINT64_MAX - 0x80;
+        for (size_t i = 0; i < s.image.nsections; i++)
+            section[i] = (struct image_section){ .addr = base + (uint64_t)rand() % 0x100, .size = 1 + (uint64_t)rand() % 0x60 };
+        assert_int_equal(symbols_index_sections(&s, NULL), 0);
+        for (uint64_t addr = base - 0x20; addr != base + 0x180; addr++) {
+            const struct image_section *expected = NULL;
+            for (size_t i = 0; !expected && i < s.image.nsections; i++)
+                if (sym_key(&s, addr) - sym_key(&s, section[i].addr) < section[i].size)
+                    expected = &section[i];
+            assert_ptr_equal(sym_section(&s, addr), expected);
+        }
+        free(s.spans);
+    }
+}
+
 static void symbols__not_a_program__says_what_it_is(void **state)
 {
     static const struct { const char *path; int ret; const char *says; } rows[] = {
@@ -496,6 +524,7 @@ int main(void)
         cmocka_unit_test(symbols__parse__addresses_as_people_write_them),
         cmocka_unit_test(symbols__parse_without_elf__numbers_only),
         cmocka_unit_test(symbols__demangle__cxx_names_only),
+        cmocka_unit_test(symbols__sections_of_any_kind__the_first_that_holds_it),
         cmocka_unit_test(symbols__demangle__a_name_of_gigabytes_is_none),
         cmocka_unit_test(symbols__not_a_program__says_what_it_is),
         cmocka_unit_test(symbols__cut_at_every_length__refused_with_an_error),
