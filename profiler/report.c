@@ -295,13 +295,12 @@ static void row(const struct rows *r, const struct profile *p, const struct repo
     line_end(l, out);
 }
 
-void report_functions(const struct profile *p, const struct report_options *o, const struct text_sink *out)
+int report_functions(const struct profile *p, const struct report_options *o, const struct text_sink *out)
 {
     struct rows r = { 0 };
     struct report_line l = { .bytes = 0 };
-    if (!rows_make(&r, p, o)) {
-        sink_printf(out, "out of memory\n");
-    } else {
+    bool made = rows_make(&r, p, o);
+    if (made) {
         report_legend(p, out);
         struct columns c = columns_of(p, shows_doubt(p));
         head(p, &c, &l, out);
@@ -317,6 +316,7 @@ void report_functions(const struct profile *p, const struct report_options *o, c
     report_names_free(r.names);
     free(r.row);
     free(r.never);
+    return made ? 0 : -ERR_NOMEM;
 }
 
 /* ---- summary ---- */

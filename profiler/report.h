@@ -39,11 +39,11 @@ int report_sort_parse(const char *text, enum report_sort *out, struct err *err);
 
 /* report_functions - one row per function: hits, hits %, C1, C1 %, C1+children, C2, C2+children, cache line, '?'
  * if doubtful, name; an unused counter has no columns, statistical profiles show hits only. Then what was left
- * out by the threshold. */
-void report_functions(const struct profile *p, const struct report_options *o, const struct text_sink *out);
+ * out by the threshold. Returns 0; -ERR_NOMEM: nothing was written. */
+int report_functions(const struct profile *p, const struct report_options *o, const struct text_sink *out);
 
-/* report_tree - one row per call path, indented; children in the order of C1+children. */
-void report_tree(const struct profile *p, const struct report_options *o, const struct text_sink *out);
+/* report_tree - one row per call path, indented; children in the order of C1+children. Returns 0; -ERR_NOMEM: nothing was written. */
+int report_tree(const struct profile *p, const struct report_options *o, const struct text_sink *out);
 
 /* report_summary - totals, coverage (events, lost, doubtful), passes, slow-down, counters; a few lines. */
 void report_summary(const struct profile *p, const struct report_options *o, const struct text_sink *out);

@@ -189,17 +189,16 @@ static bool tree_make(struct tree *t)
     return t->order && t->first && t->end && t->at && t->visible && t->names;
 }
 
-void report_tree(const struct profile *p, const struct report_options *o, const struct text_sink *out)
+int report_tree(const struct profile *p, const struct report_options *o, const struct text_sink *out)
 {
     struct tree t = { .p = p, .o = o, .out = out };
     struct report_line l = { .bytes = 0 };
     if (p->type == PROFILE_STATISTICAL) {
         sink_printf(out, "a statistical profile has no call paths\n");
-        return;
+        return 0;
     }
-    if (!tree_make(&t)) {
-        sink_printf(out, "out of memory\n");
-    } else {
+    bool made = tree_make(&t);
+    if (made) {
         find_visible(&t);
         find_runs(&t);
         report_legend(p, out);
@@ -214,4 +213,5 @@ void report_tree(const struct profile *p, const struct report_options *o, const 
     free(t.at);
     free(t.visible);
     report_names_free(t.names);
+    return made ? 0 : -ERR_NOMEM;
 }

@@ -297,7 +297,7 @@ static int finish(struct cli *cli, struct decode *d, const char *path, struct er
     if (ret == 0) {
         for (size_t k = 0; k < d->remarks.n; k++)
             cli_warn(cli, "%s", d->remarks.text[k]);
-        view_show(&d->set, p, d->syms, cli->out);
+        ret = view_show(&d->set, p, d->syms, cli->out, err);
     }
     if (ret == 0 && *d->set.output)
         ret = prf_write(d->set.output, p, err);

@@ -77,7 +77,7 @@ static int run(struct cli *cli, int argc, char **argv, struct err *err)
     if (ret == 0)
         ret = load(cli, &s, path, &p, &syms, err);
     if (ret == 0)
-        view_show(&s, p, syms, cli->out);
+        ret = view_show(&s, p, syms, cli->out, err);
     if (ret == 0 && *s.output)
         ret = prf_write(s.output, p, err);
     profile_free(p);

@@ -119,7 +119,8 @@ static void show_result(struct run *r)
         fail(r, &err);
         return;
     }
-    view_show(&r->set, p, r->symbols, r->cli->out);
+    if (view_show(&r->set, p, r->symbols, r->cli->out, &err) < 0)
+        fail(r, &err);
     fflush(r->cli->out);
     if (*r->set.output && outputs_keep(r->set.output, &r->capture))
         outputs_tell_empty(r->cli, r->set.output);

@@ -39,7 +39,7 @@ static bool speaks_utf8(void)
     return strcasestr(value, "UTF-8") || strcasestr(value, "UTF8");
 }
 
-void view_show(const struct settings *s, const struct profile *p, const struct symbols *syms, FILE *out)
+int view_show(const struct settings *s, const struct profile *p, const struct symbols *syms, FILE *out, struct err *err)
 {
     struct text_sink sink = file_sink(out);
     unsigned width = terminal_width(out);
@@ -55,12 +55,11 @@ void view_show(const struct settings *s, const struct profile *p, const struct s
     };
     if (s->json) {
         report_json(p, &sink);
-        return;
+        return 0;
     }
-    if (s->tree)
-        report_tree(p, &o, &sink);
-    else
-        report_functions(p, &o, &sink);
+    if ((s->tree ? report_tree(p, &o, &sink) : report_functions(p, &o, &sink)) < 0)
+        return err_set(err, ERR_NOMEM, "close other programs; --json takes less", "showing the profile: out of memory");
     sink_printf(&sink, "\n");
     report_summary(p, &o, &sink);
+    return 0;
 }

@@ -17,6 +17,7 @@ OWN = {
     "profiler/cli/project.c": r"fputs",                # the list of trusted folders
     "profiler/cli/settings.c": r"log to stderr",       # a help text
     "probe/base/text.c": r"printf|fwrite",
+    "profiler/report_priv.h": r"REPORT_RED|REPORT_PLAIN", # colours
     "targets/sh4/gen/isa_gen.c": r".",                 # runs when the program is built
 }
 RULES = [
@@ -24,7 +25,7 @@ RULES = [
     (r"\bv(f)?printf\s*\(", "printf"),
     (r"\b(fputs|puts)\s*\(\s*(?!\")", "fputs"),
     (r"\bfwrite\s*\(", "fwrite"),
-    (r"\\033|\\x1[bB]|\\e\[", "\\033"),
+    (r"\\0?33|\\x1[bB]|\\e\[", "\\033"),
     (r"\b(stdout|stderr)\b", "stdout"),
 ]
 
@@ -33,7 +34,7 @@ def findings(root):
     for folder in FOLDERS:
         for where, _, files in os.walk(os.path.join(root, folder)):
             for name in sorted(files):
-                if name.endswith((".c", ".cc")):
+                if name.endswith((".c", ".h")):
                     yield from in_file(os.path.join(where, name), os.path.relpath(os.path.join(where, name), root))
 
 

@@ -2,18 +2,25 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 
 #include "probe/base/util.h"
 #include "profiler/report.h"
 #include "tests/profiler/sample.h"
 #include "tests/profiler/sink.h"
 
-typedef void reporter(const struct profile *p, const struct report_options *o, const struct text_sink *out);
+typedef int reporter(const struct profile *p, const struct report_options *o, const struct text_sink *out);
+
+static int summary(const struct profile *p, const struct report_options *o, const struct text_sink *out)
+{
+    report_summary(p, o, out);
+    return 0;
+}
 
 static void expect(reporter *report, const struct profile *p, const struct report_options *o, const char *text)
 {
     struct memory_sink m = { 0 };
-    report(p, o, sink_to(&m));
+    assert_int_equal(report(p, o, sink_to(&m)), 0);
     assert_string_equal(sink_text(&m), text);
     sink_free(&m);
 }
@@ -112,7 +119,7 @@ static void report__estimated_counter__corrected_alike_everywhere_with_its_sprea
            "     1     30     30   0.4      0      0      └─tree.c:walk\n"
            "     1    110    310   4.4      1      3  interrupt 0x8c000600\n"
            "     1    200    200   2.8      2      2  └─list::walk(node*, int)\n");
-    expect(report_summary, p, &(struct report_options){ 0 },
+    expect(summary, p, &(struct report_options){ 0 },
            "total     11 hits in 1 pass\n"
            "C1        7,035 elapsed-time cycles\n"
            "C2        50 icache-miss\n"
@@ -224,7 +231,7 @@ static void report__summary__totals_coverage_and_slow_down(void **state)
 {
     (void)state;
     struct profile *p = sample_profile();
-    expect(report_summary, p, &(struct report_options){ 0 },
+    expect(summary, p, &(struct report_options){ 0 },
            "total     11 hits in 1 pass\n"
            "C1        2,500 elapsed-time cycles\n"
            "C2        50 icache-miss\n"
@@ -239,7 +246,7 @@ static void report__summary__totals_coverage_and_slow_down(void **state)
     p->info.host_ns = p->info.target_cycles = 0;
     p->info.passes = 19;
     p->info.note = "2 places untraced";
-    expect(report_summary, p, &(struct report_options){ 0 },
+    expect(summary, p, &(struct report_options){ 0 },
            "total     11 hits in 19 passes\n"
            "C1        2,500 elapsed-time cycles\n"
            "C2        50 icache-miss\n"
@@ -249,7 +256,7 @@ static void report__summary__totals_coverage_and_slow_down(void **state)
     p->info.lost = 0;
     p->info.gaps = 2;
     p->info.note = NULL;
-    expect(report_summary, p, &(struct report_options){ 0 },
+    expect(summary, p, &(struct report_options){ 0 },
            "total     11 hits in 19 passes\n"
            "C1        2,500 elapsed-time cycles\n"
            "C2        50 icache-miss\n"
@@ -285,7 +292,7 @@ static void report__statistical__hits_only(void **state)
            "  hits hits%    +- cache  function\n"
            "123.5k   100  0.00     1  walk\n");
     expect(report_tree, p, &(struct report_options){ 0 }, "a statistical profile has no call paths\n");
-    expect(report_summary, p, &(struct report_options){ 0 }, "total     123,456 hits (samples)\n");
+    expect(summary, p, &(struct report_options){ 0 }, "total     123,456 hits (samples)\n");
     profile_free(p);
 }
 
@@ -362,6 +369,29 @@ static void report__any_profile__no_line_too_wide(void **state)
         assert_true(widest(sink_text(&m)) <= limit);
         sink_free(&m);
     }
+    profile_free(p);
+}
+
+/* Tables of a large profile need memory of their own. */
+static void report__no_memory__is_an_error_and_nothing_is_shown(void **state)
+{
+    (void)state;
+#ifdef __SANITIZE_ADDRESS__
+    skip(); /* its allocator ends the program */
+#endif
+    struct memory_sink m = { 0 };
+    struct profile *p = deep_profile(200000);
+    struct rlimit old, none;
+    getrlimit(RLIMIT_AS, &old);
+    none = (struct rlimit){ 0, old.rlim_max };
+    setrlimit(RLIMIT_AS, &none);
+    int functions = report_functions(p, &(struct report_options){ 0 }, sink_to(&m)), tree = report_tree(p, &(struct report_options){ 0 }, sink_to(&m));
+    setrlimit(RLIMIT_AS, &old);
+    assert_int_equal(functions, -ERR_NOMEM);
+    assert_int_equal(tree, -ERR_NOMEM);
+    assert_string_equal(sink_text(&m), "");
+    assert_int_equal(report_tree(p, &(struct report_options){ 0 }, sink_to(&m)), 0);
+    sink_free(&m);
     profile_free(p);
 }
 
@@ -446,6 +476,7 @@ int main(void)
         cmocka_unit_test(report__one_counter__no_columns_for_the_other),
         cmocka_unit_test(report__nothing_hit__says_so),
         cmocka_unit_test(report__any_profile__no_line_too_wide),
+        cmocka_unit_test(report__no_memory__is_an_error_and_nothing_is_shown),
         cmocka_unit_test(report__sums_that_do_not_add_up__columns_hold),
         cmocka_unit_test(report_number__six_columns__exact_while_it_can),
         cmocka_unit_test(report_sort__every_column__orders_rows),
