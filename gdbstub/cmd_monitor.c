@@ -227,8 +227,9 @@ static int run_line(struct session *s, char *line, const struct text_sink *out, 
 
 static void monitor_failed(struct session *s, struct monitor_out *m, const struct err *err)
 {
-    if (!s->error_text) { /* this GDB shows numbers only, so the text goes ahead */
-        sink_printf(&(struct text_sink){ monitor_write, m }, "%s%s%s\n", err->what, err->hint[0] ? "\n  " : "", err->hint);
+    if (!s->error_text) { /* this GDB shows numbers only, and what it makes of them says nothing: the text goes ahead */
+        sink_printf(&(struct text_sink){ monitor_write, m }, "%s%s%s\n(GDB has one word for all that fails, \"Protocol error with Rcmd\": it means no more than that.)\n",
+                    err->what, err->hint[0] ? "\n  " : "", err->hint);
         monitor_flush(m);
     }
     reply_err(s, err, false);

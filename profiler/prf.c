@@ -223,6 +223,7 @@ static int model_in(struct profile *p, const struct prf_file *f, struct err *err
     p->type = (enum profile_type)f->type;
     p->info.icache_enabled = f->icache_enabled;
     p->info.when = time_in(f);
+    p->info.sums_only = true;
     p->total_hits = f->total.hits;
     p->total_c1 = f->total.c1;
     p->total_c2 = f->total.c2;

@@ -106,6 +106,7 @@ struct profile_info {
     uint64_t host_ns;       /* elapsed on the host */
     int64_t when;           /* seconds since 1970 UTC of the start; 0 unknown */
     uint64_t events, lost, doubtful; /* coverage */
+    bool sums_only;         /* read from a .prf: nothing is known of coverage, passes and how it ended */
     bool lost_is_bound;
     uint64_t gaps;          /* times the board was away: what was lost then is not in `lost`, for nobody knows */
     uint64_t gap_c1;        /* counter 1 steps during which events were lost */

@@ -103,6 +103,20 @@ static void slow_down(struct json_writer *j, const struct profile_info *i)
     json_write_end(j);
 }
 
+static void member_null(struct json_writer *j, const char *key)
+{
+    json_write_key(j, key);
+    json_write_null(j);
+}
+
+/* Of a .prf: the members are there, and nothing is known. */
+static void no_coverage(struct json_writer *j)
+{
+    static const char *const keys[] = { "events", "lost", "gaps", "lost_is_bound", "lost_c1", "doubtful", "blind_events", "blind_c1", "names", "untraced_hits", "untraced" };
+    for (size_t i = 0; i < ARRAY_LEN(keys); i++)
+        member_null(j, keys[i]);
+}
+
 /* Places that gave no events, and the hits of the functions that hold them. */
 static void untraced(struct json_writer *j, const struct profile *p)
 {
@@ -155,6 +169,21 @@ static void remarks(struct json_writer *j, const struct profile_info *i)
     json_write_end(j);
 }
 
+static void coverage(struct json_writer *j, const struct profile *p)
+{
+    const struct profile_info *i = &p->info;
+    member_uint(j, "events", i->events);
+    member_uint(j, "lost", i->lost);
+    member_uint(j, "gaps", i->gaps);
+    member_bool(j, "lost_is_bound", i->lost_is_bound);
+    member_uint(j, "lost_c1", i->gap_c1);
+    member_uint(j, "doubtful", i->doubtful);
+    member_uint(j, "blind_events", i->blind_events);
+    member_uint(j, "blind_c1", i->blind_c1);
+    member_bool(j, "names", !i->unnamed);
+    untraced(j, p);
+}
+
 static void run(struct json_writer *j, const struct profile *p)
 {
     const struct profile_info *i = &p->info;
@@ -169,19 +198,16 @@ static void run(struct json_writer *j, const struct profile *p)
     json_write_end(j);
     json_write_key(j, "coverage");
     json_write_object(j, true);
-    member_uint(j, "events", i->events);
-    member_uint(j, "lost", i->lost);
-    member_uint(j, "gaps", i->gaps);
-    member_bool(j, "lost_is_bound", i->lost_is_bound);
-    member_uint(j, "lost_c1", i->gap_c1);
-    member_uint(j, "doubtful", i->doubtful);
-    member_uint(j, "blind_events", i->blind_events);
-    member_uint(j, "blind_c1", i->blind_c1);
-    member_bool(j, "names", !i->unnamed);
-    untraced(j, p);
+    if (i->sums_only)
+        no_coverage(j);
+    else
+        coverage(j, p);
     json_write_end(j);
     unfinished(j, p);
-    member_uint(j, "passes", i->passes);
+    if (i->sums_only)
+        member_null(j, "passes");
+    else
+        member_uint(j, "passes", i->passes);
     json_write_key(j, "totals");
     json_write_object(j, true);
     member_uint(j, "hits", p->total_hits);

@@ -31,12 +31,29 @@ static int cut_short(const struct symbols *s, const char *path, const char *what
                    (unsigned long long)end, s->nbytes);
 }
 
+/* What people call it. Source: the System V ABI's list of e_machine, as elf.h has it. */
+static const char *machine_name(unsigned machine)
+{
+    static const struct { unsigned machine; const char *name; } rows[] = {
+        { EM_386, "x86" }, { EM_68K, "68000" }, { EM_MIPS, "MIPS" }, { EM_PPC, "PowerPC" }, { EM_ARM, "ARM" }, { EM_SPARC, "SPARC" }, { EM_X86_64, "x86-64" },
+        { EM_68HC12, "HC12" }, { EM_68HC11, "HC11" }, { EM_AVR, "AVR" }, { EM_V850, "V850" }, { EM_MSP430, "MSP430" }, { EM_XTENSA, "Xtensa" }, { EM_RX, "RX" },
+        { EM_AARCH64, "ARM64" }, { EM_RISCV, "RISC-V" }, { EM_TRICORE, "TriCore" }, { EM_H8_300, "H8/300" }, { EM_IA_64, "Itanium" }, { EM_S390, "S/390" },
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
+        if (rows[i].machine == machine)
+            return rows[i].name;
+    return NULL;
+}
+
 static int check_machine(struct symbols *s, const char *path, const GElf_Ehdr *eh, struct err *err)
 {
     s->machine = eh->e_machine == MACHINE_S12Z_GNU ? MACHINE_S12Z : eh->e_machine;
+    const char *name = machine_name(eh->e_machine);
+    if (s->machine != MACHINE_SH && s->machine != MACHINE_S12Z && name)
+        return err_set(err, ERR_FORMAT, "give the program that runs on the board, built for SH or S12Z", "%s: a program for %s", path, name);
     if (s->machine != MACHINE_SH && s->machine != MACHINE_S12Z)
         return err_set(err, ERR_FORMAT, "give the program that runs on the board, built for SH or S12Z",
-                       "%s: an ELF for another CPU (machine %u)", path, eh->e_machine);
+                       "%s: a program for another CPU (number %u in ELF's list)", path, eh->e_machine);
     if (eh->e_type == ET_REL)
         return err_set(err, ERR_FORMAT, "give the linked program", "%s: an object file, not a linked program", path);
     return 0;

@@ -8,6 +8,7 @@
 
 #include "probe/base/nearest.h"
 #include "probe/base/text.h"
+#include "probe/base/util.h"
 #include "profiler/symbols_priv.h"
 
 enum { NAME_MAX_BYTES = 256, LINE_REACH = 20 };
@@ -68,6 +69,62 @@ bool symbols_lookup(const struct symbols *s, const char *name, uint64_t *addr)
     return hit != NULL;
 }
 
+/* "list.c", "src/list.c" and the whole path all name /home/x/src/list.c. */
+static bool file_matches(const char *path, const char *wanted)
+{
+    size_t np = strlen(path), nw = strlen(wanted);
+    if (nw > np || strcmp(path + np - nw, wanted))
+        return false;
+    return nw == np || path[np - nw - 1] == '/';
+}
+
+/* ---- names that several have ---- */
+
+enum { CHOICES_SHOWN = 4 };
+struct choices {
+    const struct symbol_function *at[CHOICES_SHOWN];
+    size_t n;
+};
+
+/* A static function is called by its file; the rest by name and parameters, or where it is. */
+static void put_choice(const struct choices *c, size_t i, const char *name, char *buf, size_t cap)
+{
+    const struct symbol_function *f = c->at[i];
+    const char *file = f->file ? strrchr(f->file, '/') ? strrchr(f->file, '/') + 1 : f->file : NULL;
+    bool alone = file != NULL;
+    for (size_t k = 0; k < c->n && k < CHOICES_SHOWN && file; k++)
+        alone = alone && (k == i || !c->at[k]->file || !file_matches(c->at[k]->file, file));
+    if (alone)
+        snprintf(buf, cap, "%s:%s", file, name);
+    else if (strcmp(f->name, name))
+        snprintf(buf, cap, "'%s'", f->name);
+    else
+        snprintf(buf, cap, "0x%08" PRIx64, f->low);
+}
+
+/* -ERR_USAGE with the choices if several functions have this name and no global symbol does; else 0. */
+static int check_one(const struct symbols *s, const char *name, struct err *err)
+{
+    const struct symbol_name *hit = find_name(s, name);
+    struct choices c = { .n = 0 };
+    char hint[240] = "write ", one[96];
+    if (hit && hit->rank)
+        return 0;
+    for (size_t i = 0; i < s->nfunctions; i++) {
+        const struct symbol_function *f = &s->functions[i];
+        if (!strcmp(f->linkage, name) || names_function(f, name))
+            c.at[MIN(c.n++, (size_t)CHOICES_SHOWN - 1)] = f;
+    }
+    if (c.n < 2)
+        return 0;
+    for (size_t i = 0; i < c.n && i < CHOICES_SHOWN; i++) {
+        put_choice(&c, i, name, one, sizeof one);
+        size_t at = strlen(hint);
+        snprintf(hint + at, sizeof hint - at, "%s%s", i ? " or " : "", one);
+    }
+    return err_set(err, ERR_USAGE, hint, "%zu functions are called \"%.100s\"", c.n, name);
+}
+
 static int no_symbol(const struct symbols *s, const char *name, struct err *err)
 {
     struct nearest n = { .wanted = name };
@@ -87,7 +144,7 @@ static int parse_symbol(const struct symbols *s, const char *text, uint64_t *add
     char name[NAME_MAX_BYTES];
     uint64_t base, off = 0;
     if (symbols_lookup(s, text, addr))
-        return 0;
+        return check_one(s, text, err);
     size_t n = strlen(text), cut = n;
     while (cut > 1 && text[cut] != '+' && text[cut] != '-')
         cut--;
@@ -99,20 +156,14 @@ static int parse_symbol(const struct symbols *s, const char *text, uint64_t *add
     name[cut] = '\0';
     if (!symbols_lookup(s, name, &base))
         return no_symbol(s, name, err);
+    int ret = check_one(s, name, err);
+    if (ret < 0)
+        return ret;
     *addr = text[cut] == '+' ? base + off : base - off;
     return 0;
 }
 
 /* ---- file:line ---- */
-
-/* "list.c", "src/list.c" and the whole path all name /home/x/src/list.c. */
-static bool file_matches(const char *path, const char *wanted)
-{
-    size_t np = strlen(path), nw = strlen(wanted);
-    if (nw > np || strcmp(path + np - nw, wanted))
-        return false;
-    return nw == np || path[np - nw - 1] == '/';
-}
 
 /* Two different files match: which one is meant? */
 static int check_ambiguous(const struct symbols *s, const char *file, struct err *err)

@@ -75,6 +75,8 @@ static int run(struct cli *cli, int argc, char **argv, struct err *err)
     int ret = opts_parse(events_opts, argc, argv, take, &r, NULL, 0, err);
     if (ret >= 0)
         ret = part_choose(r.target, "", &part, err);
+    if (ret == 0 && part->no_trace)
+        return err_set(err, ERR_UNSUPPORTED, "its profiles are statistical: --sample", "the %s has no trace: there is nothing that counts", part->name);
     if (ret < 0)
         return ret;
     if (r.json)

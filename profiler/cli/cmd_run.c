@@ -31,6 +31,7 @@ static int run(struct cli *cli, int argc, char **argv, struct err *err)
 }
 
 static const char text[] =
+    "PROGRAM stands for --elf PROGRAM --load.\n\n"
     "With an ELF, profiling begins at once or at the start point and ends with\n"
     "Ctrl-C, --passes or --for; the result goes to standard output. Without an ELF,\n"
     "or with --no-profile, this is a bridge for GDB:\n"
@@ -50,5 +51,5 @@ static const char text[] =
     "  probeprof --probe sim:sh7750 --start main+8 --stop 0x0C010030 --passes 1\n";
 
 const struct command command_run = {
-    "run", "[run] [OPTIONS]", "bridge a board to GDB and profile the program on it", settings_opts, text, run,
+    "run", "[run] [PROGRAM] [OPTIONS]", "bridge a board to GDB and profile the program on it", settings_opts, text, run,
 };

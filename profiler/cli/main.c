@@ -149,6 +149,17 @@ static bool wants_help(int argc, char **argv)
     return false;
 }
 
+/* A file rather than a command: what begins as an ELF does, or is written as a file is. */
+static bool names_program(const char *word)
+{
+    char magic[4] = "";
+    FILE *f = find_command(word) ? NULL : fopen(word, "rbe");
+    bool elf = f && fread(magic, 1, sizeof magic, f) == sizeof magic && !memcmp(magic, "\177ELF", sizeof magic);
+    if (f)
+        fclose(f);
+    return elf || (!find_command(word) && (strchr(word, '/') || strstr(word, ".elf")));
+}
+
 /* "probeprof --start ..." is "probeprof run --start ...": argv is shifted so that argv[0] names the command. */
 static int dispatch(struct cli *cli, int argc, char **argv, struct err *err)
 {
@@ -160,7 +171,7 @@ static int dispatch(struct cli *cli, int argc, char **argv, struct err *err)
         return run_completion(cli, argc, argv, err);
     const struct command *c = &command_run;
     int skip = 0;
-    if (argc > 1 && argv[1][0] != '-') {
+    if (argc > 1 && argv[1][0] != '-' && !names_program(argv[1])) {
         skip = 1;
         c = find_command(argv[1]);
         if (!c)

@@ -32,27 +32,28 @@ static int open_s12z(const struct part *part, struct probe *probe, const struct 
 
 enum { SH4_MOST_TCK_HZ = 20000000 }; /* recalled, not read: docs/unverified.md. --speed HZ goes beyond it all the same */
 enum { EM_OF_S12Z = 249 }; /* EM_S12Z; the C library's elf.h does not have it */
-#define S12Z(name, help) { name, help, s12z_target_ops, EM_OF_S12Z, false, 0xFFFFFF, open_s12z, 0, 0 }
+#define S12Z(name, help) { name, help, s12z_target_ops, EM_OF_S12Z, false, 0xFFFFFF, open_s12z, 0, 0, false }
+#define S12Z_UNTRACED(name, help) { name, help ", without trace", s12z_target_ops, EM_OF_S12Z, false, 0xFFFFFF, open_s12z, 0, 0, true }
 
 const struct part *parts(void)
 {
     static const struct part all[] = {
-        { "sh7750", "SH-4, Hitachi/Renesas SH7750", sh4_target_ops, EM_SH, true, 0x1FFFFFFF, open_sh4, SH4_IR_BITS, SH4_MOST_TCK_HZ },
-        { "sh7091", "SH-4 of the Dreamcast", sh4_target_ops, EM_SH, true, 0x1FFFFFFF, open_sh4, SH4_IR_BITS, SH4_MOST_TCK_HZ },
+        { "sh7750", "SH-4, Hitachi/Renesas SH7750", sh4_target_ops, EM_SH, true, 0x1FFFFFFF, open_sh4, SH4_IR_BITS, SH4_MOST_TCK_HZ, false },
+        { "sh7091", "SH-4 of the Dreamcast", sh4_target_ops, EM_SH, true, 0x1FFFFFFF, open_sh4, SH4_IR_BITS, SH4_MOST_TCK_HZ, false },
         /* as s12z_chips(); a test compares */
         S12Z("s12zvml128", "S12Z, MC9S12ZVML128, motor control, with trace"),
         S12Z("s12zvmc256", "S12Z, MC9S12ZVMC256, motor control, with trace"),
-        S12Z("s12zvl128", "S12Z, MC9S12ZVL128, without trace"),
+        S12Z_UNTRACED("s12zvl128", "S12Z, MC9S12ZVL128"),
         S12Z("s12zvmc128", "S12Z, MC9S12ZVMC128"),
         S12Z("s12zvml64", "S12Z, MC9S12ZVML64"),
         S12Z("s12zvmc64", "S12Z, MC9S12ZVMC64"),
         S12Z("s12zvml32", "S12Z, MC9S12ZVML32"),
-        S12Z("s12zvml31", "S12Z, MC9S12ZVML31, without trace"),
-        S12Z("s12zvm32", "S12Z, MC9S12ZVM32, without trace"),
-        S12Z("s12zvm16", "S12Z, MC9S12ZVM16, without trace"),
-        S12Z("s12zvmba64", "S12Z, MC9S12ZVMBA64, without trace"),
-        S12Z("s12zvmal32", "S12Z, MC9S12ZVMAL32, without trace"),
-        { NULL, NULL, NULL, 0, false, 0, NULL, 0, 0 },
+        S12Z_UNTRACED("s12zvml31", "S12Z, MC9S12ZVML31"),
+        S12Z_UNTRACED("s12zvm32", "S12Z, MC9S12ZVM32"),
+        S12Z_UNTRACED("s12zvm16", "S12Z, MC9S12ZVM16"),
+        S12Z_UNTRACED("s12zvmba64", "S12Z, MC9S12ZVMBA64"),
+        S12Z_UNTRACED("s12zvmal32", "S12Z, MC9S12ZVMAL32"),
+        { NULL, NULL, NULL, 0, false, 0, NULL, 0, 0, false },
     };
     return all;
 }

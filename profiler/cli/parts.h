@@ -26,6 +26,7 @@ struct part {
                 struct err *err);
     unsigned ir_bits;     /* of its JTAG instruction register; 0: no JTAG */
     uint32_t most_tck_hz; /* --speed auto tries no faster; 0: as the adapter can */
+    bool no_trace;        /* nothing counts there: profiles are of samples */
 };
 
 /* parts - all of them, ends with a NULL name. */

@@ -55,6 +55,8 @@ static int decide_profile(struct run *r, struct err *err)
 {
     const char *wants = profile_setting(r);
     r->profile = *r->set.elf && !r->set.no_profile;
+    if (r->set.no_profile && !strcmp(r->set.gdb, "off"))
+        return err_set(err, ERR_USAGE, "leave one of them out", "--no-profile is a bridge for GDB, and --gdb off lets none connect: there is nothing to do");
     if (!*r->set.elf && r->set.load)
         return err_set(err, ERR_USAGE, "add --elf FILE, or elf = FILE in probeprof.conf", "--load needs the program");
     if (wants && !*r->set.elf && !r->set.no_profile)
@@ -97,6 +99,14 @@ static int resolve_range(struct run *r, const char *option, const char *text, st
         if (symbols_parse(r->symbols, low, &out->low, NULL) < 0 || symbols_parse(r->symbols, colon + 1, &out->high, NULL) < 0)
             continue;
         return out->low < out->high ? 0 : err_set(err, ERR_USAGE, "the lower address first", "%s: %s is an empty range", option, text);
+    }
+    const char *colon = strchr(text, ':');
+    if (colon && colon[1] != ':') { /* which of the two is it? */
+        snprintf(low, sizeof low, "%.*s", (int)(colon - text), text);
+        int ret = symbols_parse(r->symbols, low, &out->low, err);
+        ret = ret == 0 ? symbols_parse(r->symbols, colon + 1, &out->high, err) : ret;
+        if (ret == -ERR_NOT_FOUND)
+            return err_prefix(err, ret, option);
     }
     return err_set(err, ERR_USAGE, "write LOW:HIGH, addresses or symbols: 0x8C012000:0x8C012400", "%s: %s is no range of this program", option, text);
 }
@@ -223,6 +233,8 @@ static int has_trace(const struct run *r, struct err *err)
                        "%s: no function trace on this part over %s", r->part->name, r->probe->name);
     if ((r->set.trace_lines || r->set.capture) && !ops->trace->line_text)
         return err_set(err, ERR_UNSUPPORTED, "leave --trace-lines and --capture out", "%s: its trace has no lines", r->part->name);
+    if (r->set.ratio && ops->trace->line_text)
+        return err_set(err, ERR_UNSUPPORTED, "leave --ratio out", "%s: its trace counts in cycles of the bus clock as it is", r->part->name);
     if ((r->set.no_patch.n || r->set.stack.n) && ops->trace->line_text)
         return err_set(err, ERR_UNSUPPORTED, "leave --no-patch and --stack out", "%s: its trace patches nothing and tells no stack pointers", r->part->name);
     return 0;

@@ -144,7 +144,8 @@ static int set_voltage(struct settings *s, const char *text, struct err *err)
 static int set_rate(struct settings *s, const char *text, struct err *err)
 {
     unsigned hz = 0;
-    int ret = opt_hz("rate", text, &hz, err);
+    int ret = strtod(text, NULL) == 0 && strspn(text, "0.") ? err_set(err, ERR_USAGE, "1 to 1M looks a second; 1k if not given", "rate: %s: that would never look", text)
+                                                            : opt_hz("rate", text, &hz, err);
     if (ret == 0 && hz > SAMPLE_RATE_MAX)
         return err_set(err, ERR_USAGE, "1M is the most", "rate: '%s' is more than any wire can do", text);
     if (ret == 0)
@@ -266,6 +267,8 @@ int settings_set(struct settings *s, enum setting id, enum origin origin, const 
     }
     if (s->origin[id] > origin)
         return 0;
+    if (id == SET_START && s->origin[id] == origin)
+        return err_set(err, ERR_USAGE, "one start point, as many stop points as you like", "start: given twice, %s and %s", s->start, value);
     int ret = apply(s, id, origin, value, err);
     if (ret == 0)
         s->origin[id] = origin;
@@ -281,8 +284,21 @@ int settings_blame(const struct settings *s, enum setting id, int ret, struct er
     return err_prefix(err, ret, place);
 }
 
+/* --load and --no-load are one setting; the same for --private. */
+static int contradicts(const struct settings *s, int id, struct err *err)
+{
+    bool load = id == SET_LOAD || id == SET_NO_LOAD, yes = id == SET_LOAD || id == SET_PRIVATE;
+    enum setting one = load ? SET_LOAD : SET_PRIVATE;
+    if ((!load && id != SET_PRIVATE && id != SET_NO_PRIVATE) || s->origin[one] != ORIGIN_FLAG || (load ? s->load : s->allow_private) == yes)
+        return 0;
+    return err_set(err, ERR_USAGE, "leave one of them out", load ? "--load and --no-load contradict each other" : "--private and --no-private contradict each other");
+}
+
 static int take_flag(void *ctx, int id, const char *value, struct err *err)
 {
+    int ret = contradicts(ctx, id, err);
+    if (ret < 0)
+        return ret;
     return settings_set(ctx, (enum setting)id, ORIGIN_FLAG, value, err);
 }
 
@@ -336,10 +352,24 @@ static int read_conf(struct settings *s, struct err *err)
     return ret;
 }
 
+/* "probeprof fw.elf": load it, and profile it. */
+static int take_program(struct settings *s, const char *program, struct err *err)
+{
+    if (s->origin[SET_ELF] == ORIGIN_FLAG)
+        return err_set(err, ERR_USAGE, "name one program", "%s and --elf %s", program, s->elf);
+    int ret = settings_set(s, SET_ELF, ORIGIN_FLAG, program, err);
+    if (ret == 0 && s->origin[SET_LOAD] != ORIGIN_FLAG)
+        ret = settings_set(s, SET_LOAD, ORIGIN_FLAG, "yes", err);
+    return ret;
+}
+
 int settings_read(struct settings *s, const struct opt *opts, int argc, char **argv, const char *probe_env, struct err *err)
 {
+    const char *program = NULL;
     *s = (struct settings){ 0 };
-    int ret = opts_parse(opts, argc, argv, take_flag, s, NULL, 0, err);
+    int ret = opts_parse(opts, argc, argv, take_flag, s, &program, opts == settings_opts, err);
+    if (ret > 0)
+        ret = take_program(s, program, err);
     if (ret >= 0 && !s->help && probe_env && *probe_env)
         ret = settings_set(s, SET_PROBE, ORIGIN_ENV, probe_env, err);
     if (ret >= 0 && !s->help)

@@ -97,7 +97,7 @@ int settings_blame(const struct settings *s, enum setting id, int ret, struct er
 
 /* settings_read - flags, the environment's PROBEPROF_PROBE (probe_env, may be NULL), and the conf file
  * opts   the command's table, its ids enum setting: settings_opts, or fewer; the conf file may hold any of settings_opts
- * argv[0] is skipped. s is initialised here. Arguments that are no options are refused.
+ * argv[0] is skipped. s is initialised here. With settings_opts one argument may be no option: the program, which is then loaded, too
  * Returns 0; -ERR_USAGE; -ERR_NOT_FOUND if --conf names no file. */
 int settings_read(struct settings *s, const struct opt *opts, int argc, char **argv, const char *probe_env, struct err *err);
 

@@ -141,7 +141,15 @@ class Usage(Folder):
             (["list", "--device", "x"], "unknown option --device", "--help"),
             (["devices"], "there is no command 'devices'", "here it is `probeprof list`"),
             (["flash", "x.elf"], "there is no command 'flash'", "--load --elf FILE"),
-            (["run", "surplus"], "unexpected argument 'surplus'", "--help"),
+            (["run", "p.elf", "surplus"], "unexpected argument 'surplus'", "--help"),
+            ([elf, "--elf", elf], "and --elf", "one program"),
+            (["--elf", elf, "--start", "main", "--start", "entry"], "given twice, main and entry", "one start point"),
+            (["--gdb", "off", "--no-profile"], "nothing to do", "leave one of them out"),
+            (["--elf", elf, "--load", "--no-load"], "contradict each other", "leave one of them out"),
+            (["--no-private", "--private"], "contradict each other", "leave one of them out"),
+            (["--rate", "0", "--sample"], "that would never look", "1 to 1M"),
+            (["--elf", os.path.join(EXAMPLES, "cxx", "cxx.elf"), "--start", "scale"], "2 functions are called", "left.cc:scale or right.cc:scale"),
+            (["--elf", os.path.join(EXAMPLES, "cxx", "cxx.elf"), "--stop", "scale+2"], "2 functions are called", "left.cc:scale or right.cc:scale"),
             (["--start"], "--start needs a value", "profile from here"),
             (["--passes", "0"], "passes: '0'", "whole number"),
             (["report"], "report needs", "probeprof report"),
@@ -235,6 +243,30 @@ class Usage(Folder):
         r = run(["--elf", "/bin/true"], cwd=self.dir)
         self.assertNotEqual(r.returncode, 0)
         self.assertIn("/bin/true", r.stderr)
+
+    def test_each_gets_a_plain_sentence(self):
+        elf = os.path.join(PROFEXAM, "profexam.elf")
+        rows = [(["--elf", "/bin/true"], 1, "a program for ", "SH or S12Z"), (["none.elf"], 1, "No such file", ""), (["no/where"], 1, "No such file", ""),
+                (["events", "--target", "s12zvl128"], 1, "no trace", "--sample"),
+                (["--elf", os.path.join(EXAMPLES, "motor", "motor.elf"), "--probe", "sim:s12zvml128", "--ratio", "--gdb", "off"], 1, "counts in cycles", "--ratio out")]
+        # what the program does not have is the same failure wherever it is asked for
+        rows += [(["--elf", elf, *asked], 1, 'no symbol "nobody"', "") for asked in
+                 (["--start", "nobody"], ["--stop", "nobody"], ["--stop", "nobody+4"], ["--no-patch", "nobody"], ["--no-patch", "nobody:main"],
+                  ["--stack", "nobody:0x8c020000"], ["--irq-filter", "shinobi:nobody"])]
+        rows += [(["disasm", elf, "nobody"], 1, 'no symbol "nobody"', "")]
+        for args, status, what, hint in rows:
+            with self.subTest(args=args):
+                self.assert_fails(run(args, cwd=self.dir), status, what, hint)
+
+    def test_a_program_alone_is_loaded_and_profiled(self):
+        elf = shutil.copy(os.path.join(PROFEXAM, "profexam.elf"), self.path("firmware"))
+        for args in (["firmware"], [elf], ["run", "firmware"]):
+            with self.subTest(args=args):
+                r = run([*args, "--for", "1ms", "--gdb", "off"], cwd=self.dir)
+                self.assertEqual(r.returncode, 0, r.stderr)
+                self.assertIn("loaded and verified", r.stderr)
+        r = run(["--for", "1ms", "--gdb", "off", "firmware", "--no-load"], cwd=self.dir)
+        self.assert_fails(r, 1, "does not run firmware", "--load")
 
     def test_conf_errors_name_the_line(self):
         self.write("probeprof.conf", "[probeprof]\n\nelff = x\n")
@@ -423,6 +455,8 @@ class Tutorial(Folder):
         r = run(["report", self.prf, "--json"], cwd=self.dir)
         self.assertEqual(r.returncode, 0, r.stderr)
         again = json.loads(r.stdout)
+        self.assertEqual(set(again["coverage"]), set(self.document["coverage"]))
+        self.assertEqual(set(again["coverage"].values()) | {again["passes"]}, {None}) # a .prf does not say
         for key in ("name", "hits", "c1", "c1_children", "c2", "c2_children", "doubtful", "low", "high", "cache_line"):
             self.assertEqual([f[key] for f in again["functions"]], [f[key] for f in self.document["functions"]], key)
         for key in ("id", "parent", "function", "hits", "c1", "c1_children", "c2", "c2_children", "doubtful"):

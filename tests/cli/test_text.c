@@ -173,7 +173,7 @@ static void settings__bad_input__says_where_and_what_to_do(void **state)
         { "", "--log usb,wires", "log: 'wires'", "usb, wire, target" },
         { "", "--agent-ram 0x8c000000", "agent-ram: '0x8c000000' is not ADDRESS:SIZE", "64k" },
         { "", "--probe=", "probe: empty", "value" },
-        { "", "surplus", "unexpected argument 'surplus'", "--help" },
+        { "", "program surplus", "unexpected argument 'surplus'", "--help" },
         { "", "--conf nowhere.conf", "conf nowhere.conf: No such file", "--conf off" },
         { "[probeprof]\nelff = x\n", "", "probeprof.conf:2: unknown setting 'elff'", "did you mean elf" },
         { "[probeprof]\nelf x\n", "", "probeprof.conf:2: 'elf x' has no '='", "elf = program.elf" },

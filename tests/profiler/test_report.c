@@ -380,7 +380,7 @@ static void report__no_memory__is_an_error_and_nothing_is_shown(void **state)
     skip(); /* its allocator ends the program */
 #endif
     struct memory_sink m = { 0 };
-    struct profile *p = deep_profile(200000);
+    struct profile *p = deep_profile(60000);
     struct rlimit old, none;
     getrlimit(RLIMIT_AS, &old);
     none = (struct rlimit){ 0, old.rlim_max };
