@@ -12,6 +12,9 @@ struct log {
     void *ctx;
 };
 
+/* log_subject_name - "usb", "wire", ...: as --log takes it. */
+const char *log_subject_name(enum log_subject subject);
+
 /* log_msg - one line, if log is not NULL and the subject is enabled. */
 void log_msg(const struct log *log, enum log_subject subject, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));

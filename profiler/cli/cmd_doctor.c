@@ -1,11 +1,14 @@
+#include <stdlib.h>
 #include <string.h>
 
 #include "probe/base/text.h"
 #include "probe/base/util.h"
 #include "profiler/cli/command.h"
 #include "profiler/cli/doctor.h"
+#include "profiler/cli/doctor_file.h"
 #include "profiler/cli/fold.h"
 #include "profiler/cli/view.h"
+#include "profiler/file_atomic.h"
 #include "profiler/json_writer.h"
 
 static const struct opt doctor_opts[] = {
@@ -19,6 +22,8 @@ static const struct opt doctor_opts[] = {
     { "no-private", 0, NULL, "documented commands only", SET_NO_PRIVATE },
     { "elf", 'e', "E", "the program: its byte order is the board's", SET_ELF },
     { "halt", 0, NULL, "also hold the program for a moment, to see whether the CPU obeys", SET_HALT },
+    { "report", 0, "F", "also write all of it, and what went over the adapter, for who is to help: without serial numbers and names", SET_REPORT },
+    { "log", 0, "WHAT", "log to stderr: usb,wire,target or all", SET_LOG },
     { "json", 0, NULL, "print one JSON document", SET_JSON },
     { "conf", 0, "F", "read this file instead of ./probeprof.conf; off: none", SET_CONF },
     { "help", 'h', NULL, "this text", SET_HELP },
@@ -91,22 +96,67 @@ static void show(void *ctx, const char *name)
     fflush(out);
 }
 
-static int run(struct cli *cli, int argc, char **argv, struct err *err)
+/* Into the report's file, and to stderr as far as it was asked for. */
+struct listener {
+    struct cli *cli;
+    unsigned shown;
+    struct doctor_file *file; /* NULL: none */
+};
+
+static void hear(void *ctx, enum log_subject subject, const char *line)
 {
-    struct settings set;
+    struct listener *l = ctx;
+    if (l->file)
+        doctor_file_log(l->file, subject, line);
+    if (l->shown >> subject & 1)
+        text_print(l->cli->err_out, "%s: %s\n", log_subject_name(subject), line);
+}
+
+static int write_report(const struct listener *l, const struct settings *set, const struct doctor_report *report, struct err *err)
+{
+    char *text = NULL;
+    size_t len = 0;
+    FILE *f = open_memstream(&text, &len);
+    if (!f)
+        return err_set(err, ERR_NOMEM, "close other programs", "out of memory");
+    print_text(report, f);
+    int ret = fclose(f) != 0 ? err_set(err, ERR_NOMEM, "close other programs", "out of memory") : doctor_file_write(l->file, set->report, set, report, text, err);
+    free(text);
+    if (ret == 0)
+        cli_warn(l->cli, "%s is for who is to help: look through it before you give it away", set->report);
+    return ret < 0 ? err_prefix(err, ret, "--report") : 0;
+}
+
+static int look(struct cli *cli, const struct settings *set, struct listener *l, struct err *err)
+{
     struct doctor_report report;
-    int ret = settings_read(&set, doctor_opts, argc, argv, cli->probe_env, err);
-    if (ret < 0)
-        return ret;
     const struct doctor_watch watch = { show, cli->err_out };
-    bool watched = view_columns(cli->err_out) > 0, well = doctor(cli, &set, watched ? &watch : NULL, &report);
+    const struct log log = { .enabled = l->file ? (1u << LOG_NSUBJECTS) - 1 : set->log, .write = hear, .ctx = l };
+    bool watched = !set->log && view_columns(cli->err_out) > 0, well = doctor(cli, set, watched ? &watch : NULL, &log, &report);
     if (watched)
         show(cli->err_out, "");
-    if (set.json)
+    if (set->json)
         print_json(&report, well, cli->out);
     else
         print_text(&report, cli->out);
-    return well ? 0 : err_set(err, ERR_NO_TARGET, "", "%s", ""); /* the report has said it */
+    int ret = l->file ? write_report(l, set, &report, err) : 0;
+    return ret < 0 || well ? ret : err_set(err, ERR_NO_TARGET, "", "%s", ""); /* the report has said it */
+}
+
+static int run(struct cli *cli, int argc, char **argv, struct err *err)
+{
+    struct settings set;
+    int ret = settings_read(&set, doctor_opts, argc, argv, cli->probe_env, err);
+    if (ret == 0 && *set.report)
+        ret = err_prefix(err, file_writable(set.report, err), "--report");
+    if (ret < 0)
+        return ret;
+    struct listener l = { .cli = cli, .shown = set.log, .file = *set.report ? doctor_file_new() : NULL };
+    if (*set.report && !l.file)
+        return err_set(err, ERR_NOMEM, "close other programs", "out of memory");
+    ret = look(cli, &set, &l, err);
+    doctor_file_free(l.file);
+    return ret;
 }
 
 const struct command command_doctor = {
@@ -118,5 +168,6 @@ const struct command command_doctor = {
     "Settings of ./probeprof.conf hold here, too.\n"
     "If something is wrong the exit status is 1.\n\n"
     "Example:\n  probeprof doctor --target sh7750 --speed auto\n"
-    "  probeprof doctor --probe usbdm --target s12zvml128 --halt\n", run,
+    "  probeprof doctor --probe usbdm --target s12zvml128 --halt\n"
+    "  probeprof doctor --target sh7750 --speed auto --report board.txt\n", run,
 };

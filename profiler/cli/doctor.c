@@ -20,6 +20,7 @@ enum { CHECK_BITS = 8192, HUB_CLASS = 9 /* USB 2.0, 11.23.1 */ };
 struct doctor {
     struct cli *cli;
     const struct settings *set;
+    const struct log *log;
     struct doctor_report *report;
     struct adapter_list list;
     const struct adapter *row; /* in list; NULL for adapters that are not listed: boards, hosts */
@@ -96,6 +97,9 @@ static int choose(struct doctor *d, const char *name, struct err *err)
     spec.need = part_needs(d->set->target);
     if (ret == 0)
         ret = adapters_find(true, &d->list, err);
+    for (size_t i = 0; i < d->list.n && d->report->nserials < DOCTOR_SERIALS; i++)
+        if (*d->list.row[i].serial)
+            snprintf(d->report->serial[d->report->nserials++], sizeof d->report->serial[0], "%s", d->list.row[i].serial);
     return ret < 0 ? ret : adapter_choose(&d->list, *name ? driver : NULL, &spec, err);
 }
 
@@ -126,7 +130,7 @@ static int look_adapter(struct doctor *d, char *detail, size_t cap, struct err *
 
 static int look_access(struct doctor *d, char *detail, size_t cap, struct err *err)
 {
-    struct probe_config cfg = { .spec = "", .speed_hz = d->set->speed_hz, .boards = d->cli->boards };
+    struct probe_config cfg = { .spec = "", .speed_hz = d->set->speed_hz, .boards = d->cli->boards, .log = d->log };
     if (d->row && d->row->problem.code != ERR_OK) {
         *err = d->row->problem;
         return -(int)err->code;
@@ -434,7 +438,7 @@ static int watch_pins(struct probe *p, char *detail, size_t cap, struct err *err
 
 static int look_pdo(struct doctor *d, char *detail, size_t cap, struct err *err)
 {
-    const struct probe_config cfg = { .spec = "", .boards = d->cli->boards };
+    const struct probe_config cfg = { .spec = "", .boards = d->cli->boards, .log = d->log };
     struct probe *p;
     if (!*d->set->pdo)
         return 1;
@@ -486,9 +490,9 @@ static void leave(struct doctor *d)
     adapter_list_free(&d->list);
 }
 
-bool doctor(struct cli *cli, const struct settings *set, const struct doctor_watch *watch, struct doctor_report *out)
+bool doctor(struct cli *cli, const struct settings *set, const struct doctor_watch *watch, const struct log *log, struct doctor_report *out)
 {
-    struct doctor d = { .cli = cli, .set = set, .report = out };
+    struct doctor d = { .cli = cli, .set = set, .log = log, .report = out };
     bool well = true;
     *out = (struct doctor_report){ 0 };
     for (size_t i = 0; i < DOCTOR_STEPS; i++)

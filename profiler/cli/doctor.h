@@ -5,10 +5,11 @@
 #include <stdbool.h>
 
 #include "probe/adapter.h"
+#include "probe/base/log.h"
 #include "profiler/cli/command.h"
 #include "profiler/cli/settings.h"
 
-enum { DOCTOR_STEPS = 10 };
+enum { DOCTOR_STEPS = 10, DOCTOR_SERIALS = 16 };
 enum doctor_state { DOCTOR_NOT_REACHED, DOCTOR_OK, DOCTOR_SKIPPED, DOCTOR_WRONG };
 
 struct doctor_step {
@@ -21,6 +22,8 @@ struct doctor_step {
 struct doctor_report {
     struct doctor_step step[DOCTOR_STEPS];
     char probe[256];         /* the adapter it is about, "" if none */
+    char serial[DOCTOR_SERIALS][80]; /* of all that were found: private */
+    size_t nserials;
 };
 
 /* Told which step is being looked at, for people who wait: a slow clock makes some of them take seconds. */
@@ -30,8 +33,8 @@ struct doctor_watch {
 };
 
 /* doctor - looks; never prints. The program on the board is left alone unless set->halt: then it is held for a moment.
- * watch  may be NULL
+ * watch, log  may be NULL; what goes over the adapter is logged
  * Returns whether everything that was looked at is well. */
-bool doctor(struct cli *cli, const struct settings *set, const struct doctor_watch *watch, struct doctor_report *out);
+bool doctor(struct cli *cli, const struct settings *set, const struct doctor_watch *watch, const struct log *log, struct doctor_report *out);
 
 #endif

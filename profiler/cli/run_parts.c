@@ -194,8 +194,7 @@ static void fill_header(struct run *r, const struct trace_config *t)
 
 static void write_log(void *ctx, enum log_subject subject, const char *line)
 {
-    static const char *const names[LOG_NSUBJECTS] = { "usb", "wire", "target", "rsp", "prof" };
-    text_print(ctx, "%s: %s\n", names[subject], line);
+    text_print(ctx, "%s: %s\n", log_subject_name(subject), line);
 }
 
 static void wake_main(void *ctx)

@@ -250,6 +250,7 @@ static int apply(struct settings *s, enum setting id, enum origin origin, const 
     case SET_LOG: return set_log(s, v, err);
     case SET_CONF: return copy(s->conf, sizeof s->conf, "conf", v, err);
     case SET_HELP: return set_bool(&s->help, "help", v, err);
+    case SET_REPORT: return copy(s->report, sizeof s->report, "report", v, err);
     case SET_HALT: return set_bool(&s->halt, "halt", v, err);
     case SET_PRIVATE: return set_bool(&s->allow_private, "private", v, err);
     case SET_NO_PRIVATE:

@@ -18,7 +18,7 @@ enum setting {
     SET_PROBE, SET_TARGET, SET_SPEED, SET_CHAIN, SET_VOLTAGE, SET_RESET, SET_BDC_FAST, SET_PRIVATE, SET_NO_PRIVATE, SET_ELF, SET_LOAD, SET_NO_LOAD, SET_ALLOW_SECURITY, SET_START, SET_STOP, SET_C1, SET_C2,
     SET_RATIO, SET_PASSES, SET_FOR, SET_SAMPLE, SET_RATE, SET_IRQ_FILTER, SET_POLICY, SET_CAPTURE, SET_PDO, SET_TRACE_LINES, SET_AGENT_RAM, SET_NO_PATCH, SET_STACK, SET_OUTPUT, SET_RECORD,
     SET_GDB, SET_NO_PROFILE, SET_JSON, SET_TREE, SET_HITS, SET_ALL, SET_SORT, SET_LOG, SET_CONF,
-    SET_HELP, SET_HALT, SET_COUNT
+    SET_HELP, SET_HALT, SET_REPORT, SET_COUNT
 };
 enum { SETTINGS_TEXT = 1024 };
 
@@ -73,6 +73,7 @@ struct settings {
     char conf[SETTINGS_TEXT]; /* "off", a path, or "" = probeprof.conf, here or above, if there is one */
     bool help;
     bool halt; /* doctor: see whether the CPU obeys */
+    char report[SETTINGS_TEXT]; /* doctor: the file for it; "" = none */
 };
 
 /* The option table of `run`, ends with a NULL name. */

@@ -65,3 +65,9 @@ pp_adapters_test(swd_only fault RIG --board sim:sh7750 cmsis-dap,swd-only SAYS a
 # A part whose own register is slower than its BYPASS, beside another on the chain.
 pp_usb_test(tutorial_auto_slow_register RIG --board sim:sh7750,sddr=2M --chain idcode=0x4ba00477,ir=4 cmsis-dap
             COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/tutorial.py $<TARGET_FILE:probeprof> cmsis-dap --speed auto)
+# What doctor writes for others.
+foreach(M "jlink;123456789;jlink:123456789;jlink" "cmsis_dap_v2;DAP0123456789;cmsis-dap:DAP0123456789;cmsis-dap" "cmsis_dap_v1;DAP0123456789;cmsis-dap:DAP0123456789;cmsis-dap,v1"
+          "ftdi;FTMODEL1;ftdi:FTMODEL1;ft2232h")
+  list(POP_FRONT M NAME SERIAL PROBE MODEL)
+  pp_usb_test(adapters_report_${NAME} RIG --board sim:sh7750 ${MODEL} COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/report.py $<TARGET_FILE:probeprof> ${SERIAL} ${PROBE})
+endforeach()
