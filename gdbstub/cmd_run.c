@@ -148,6 +148,8 @@ void cmd_vctrlc(struct session *s, char *args, size_t len)
     } else if (stub_running(s->stub) && ask_halt(s, &err) < 0) {
         session_say(s, err.what);
         session_say(s, "\n");
+    } else if (s->waiting && s->stub->ops->state(s->stub->t) == TARGET_GONE) {
+        s->stub->halt_wanted = s->halt_asked = true; /* it was lost a moment ago, which stub_gone() is about to tell: stub_back() halts it */
     }
     if (args)
         reply_ok(s);
