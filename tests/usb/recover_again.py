@@ -100,6 +100,7 @@ class WaitingClient(motor.Gdb): # Debian's GDB has no S12Z
         return stop.startswith("T02"), said + stop
 
 
-if sys.argv[4] == "sh7750":
-    need_gdb()
-Again(sys.argv[1:]).run()
+if __name__ == "__main__":
+    if sys.argv[4] == "sh7750":
+        need_gdb()
+    Again(sys.argv[1:]).run()

@@ -25,6 +25,12 @@ foreach(M "ftdi;ftdi;sh7750;ft2232h" "cmsis_dap_v2;cmsis-dap;sh7750;cmsis-dap" "
   pp_usb_test(again_${NAME} RIG --control again-${NAME}.sock --board sim:${TARGET} ${MODEL}
               COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/recover_again.py $<TARGET_FILE:probeprof> $<TARGET_FILE:usb_rig> ${PROBE} ${TARGET})
 endforeach()
+# Ctrl-C in GDB about when it is pulled.
+foreach(M "ftdi;ftdi;ft2232h" "cmsis_dap_v2;cmsis-dap;cmsis-dap" "jlink;jlink;jlink")
+  list(POP_FRONT M NAME PROBE MODEL)
+  pp_usb_test(ctrl_c_${NAME} RIG --control ctrl-c-${NAME}.sock --board sim:sh7750 ${MODEL}
+              COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/recover_ctrl_c.py $<TARGET_FILE:probeprof> $<TARGET_FILE:usb_rig> ${PROBE} sh7750)
+endforeach()
 foreach(M "usbdm;usbdm;usbdm" "usbdm_v5;usbdm;usbdm,v5" "osbdm;osbdm;osbdm")
   list(POP_FRONT M NAME PROBE MODEL)
   pp_usb_test(recover_${NAME} RIG --control recover-${NAME}.sock --board sim:s12zvml128 ${MODEL}
