@@ -97,7 +97,7 @@ class Cases:
         what = held["problem"]["what"]
         check(re.search(r"is held by \S+ \(process \d+\)", what), what)
         wrong("access", "is held by", "end that program", *TARGET)
-        r = run(*TARGET, "--no-profile", "--gdb", "off")
+        r = run(*TARGET, "--no-profile", "--gdb", "0")
         check(r.returncode == 1 and "is held by" in r.stderr and "hint:" in r.stderr, r.stderr)
         end(p)
         a, = first_channel(adapters())
@@ -120,7 +120,7 @@ class Cases:
         a = first_channel(adapters())[0]
         check(a["doubtful"] and a["can"] == ["JTAG"], a)
         wrong("adapter", "may be something else", "--probe " + a["probe"], *TARGET)
-        r = run(*TARGET, "--no-profile", "--gdb", "off")
+        r = run(*TARGET, "--no-profile", "--gdb", "0")
         check(r.returncode == 1 and "may be something else" in r.stderr and "--probe " + a["probe"] in r.stderr, r.stderr)
         d, w = doctor("--probe", a["probe"], *TARGET)
         check(w is None, json.dumps(d, indent=1))
@@ -146,7 +146,7 @@ class Cases:
         """Several: one must be named, by serial number or place."""
         rows = adapters()
         check(len(rows) == 3, rows)
-        r = run(*TARGET, "--no-profile", "--gdb", "off")
+        r = run(*TARGET, "--no-profile", "--gdb", "0")
         check(r.returncode == 2 and "3 adapters fit" in r.stderr and "choose one: --probe " in r.stderr, r.returncode, r.stderr)
         wrong("adapter", "3 adapters fit", "choose one")
         for a in rows:
@@ -175,7 +175,7 @@ class Cases:
         d, w = doctor(*TARGET)
         check(w is None and d["steps"][3]["detail"] == "1.80 V", json.dumps(d, indent=1))
         wrong("power", "1.80 V, not 3.30 V", "supply", *TARGET, "--voltage", "3.3")
-        r = run(*TARGET, "--voltage", "3.3", "--no-profile", "--gdb", "off")
+        r = run(*TARGET, "--voltage", "3.3", "--no-profile", "--gdb", "0")
         check(r.returncode == 1 and "the target has 1.80 V, not 3.30 V" in r.stderr, r.stderr)
         p, said = bridge("--voltage", "1.8")
         check("target voltage 1.80 V" in said, said)

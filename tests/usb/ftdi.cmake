@@ -33,7 +33,7 @@ ftdi_test(blank ftdi:@1-1:A,ntrst=4,nreset=5,asebrk=6,vtref=7 ft2232h,blank,ntrs
 ftdi_test(full_speed ftdi:ntrst=4,nreset=5,asebrk=6,vtref=7 ft2232h,full,ntrst=4,nreset=5,asebrk=6,vtref=7)
 ftdi_test(adaptive ftdi:adaptive=on,ntrst=4,nreset=5,asebrk=6,vtref=8 ft2232h,rtck,ntrst=4,nreset=5,asebrk=6,vtref=8)
 pp_usb_says(ftdi_adaptive_no_rtck 1 "RTCK" RIG --board sim:sh7750 ft2232h COMMAND $<TARGET_FILE:probeprof> --probe ftdi:adaptive=on --target sh7750
-            --private --no-profile --gdb off --elf ${CMAKE_SOURCE_DIR}/docs/examples/profexam/profexam.elf)
+            --private --no-profile --gdb 0 --elf ${CMAKE_SOURCE_DIR}/docs/examples/profexam/profexam.elf)
 pp_usb_says(ftdi_self_test 1 "self-test" RIG --board sim:sh7750 ft2232h,broken COMMAND $<TARGET_FILE:probeprof> doctor --probe ftdi --target sh7750)
 pp_jtag_ahead_test(ftdi ft232h ftdi 8) # four batches, four reads
 pp_usb_test(ftdi_faults RIG --control ftdi_faults.sock --board sim:sh7750 --chain idcode=0x4ba00477,ir=4 ft2232h COMMAND test_ftdi ftdi faults)

@@ -9,7 +9,7 @@ pp_tutorial_test(jlink_no_trst jlink jlink,no-trst)
 pp_adapters_test(jlink_no_trst alone RIG --board sim:sh7750 jlink,no-trst)
 pp_tutorial_test(jlink_old jlink:123456789 jlink,hw=4,old,full,pieces,no-zlp,pid=0101)
 pp_usb_says(jlink_no_power 1 "0.12 V" RIG --board sim:sh7750 jlink,mv=120 COMMAND $<TARGET_FILE:probeprof> --probe jlink --target sh7750 --private
-            --no-profile --gdb off --elf ${CMAKE_SOURCE_DIR}/docs/examples/profexam/profexam.elf)
+            --no-profile --gdb 0 --elf ${CMAKE_SOURCE_DIR}/docs/examples/profexam/profexam.elf)
 foreach(M "high;jlink" "full;jlink,full,mem=4096" "old;jlink,pid=0101,hw=8,pieces,no-write" "jtag2;jlink,pid=0105,hw=4,old,no-zlp"
           "left_swd;jlink,left-swd")
   list(POP_FRONT M NAME MODEL)
