@@ -1,6 +1,10 @@
+#include <errno.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdarg.h>
+#include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "probe/base/text.h"
 #include "probe/base/util.h"
@@ -110,6 +114,55 @@ static void describe_stop(struct run *r, const struct target_stop *stop)
         run_note(r, "the program stopped at %s%s%s", where, *stop->text ? ": " : "", stop->text);
 }
 
+/* `probeprof | tee log` and Ctrl-C: the reader is gone by the time there is something to read. */
+static bool reader_gone(FILE *out)
+{
+    struct pollfd p = { .fd = fileno(out) };
+    return ferror(out) || (poll(&p, 1, 0) == 1 && p.revents & POLLERR);
+}
+
+/* Where the result goes instead: to the terminal, or a new file of this folder or of /tmp. NULL: nowhere. */
+static FILE *other_place(struct run *r, char *name, size_t cap)
+{
+    static const char *const folders[] = { "", "/tmp/" };
+    if (isatty(fileno(r->cli->err_out))) {
+        run_note(r, "who was to read the result is gone; here it is:");
+        return r->cli->err_out;
+    }
+    for (size_t i = 0; i < ARRAY_LEN(folders); i++) {
+        snprintf(name, cap, "%sprobeprof-result-%ld.%s", folders[i], (long)getpid(), r->set.json ? "json" : "txt");
+        FILE *f = fopen(name, "wxe");
+        if (f) {
+            run_note(r, "who was to read the result is gone: it is in %s", name);
+            return f;
+        }
+    }
+    run_note(r, "who was to read the result is gone, and no file can be made for it");
+    return NULL;
+}
+
+static int show_elsewhere(struct run *r, const struct profile *p, struct err *err)
+{
+    char name[64] = "";
+    FILE *f = other_place(r, name, sizeof name);
+    if (!f)
+        return 0; /* told; main() says that standard output failed */
+    int ret = view_show(&r->set, p, r->symbols, f, err);
+    bool failed = fflush(f) != 0;
+    if (f != r->cli->err_out)
+        failed = fclose(f) != 0 || failed;
+    return ret == 0 && failed ? err_set(err, ERR_IO, "free some space", "%s: cannot be written", *name ? name : "standard error") : ret;
+}
+
+static int show_profile(struct run *r, const struct profile *p, struct err *err)
+{
+    if (reader_gone(r->cli->out))
+        return show_elsewhere(r, p, err);
+    int ret = view_show(&r->set, p, r->symbols, r->cli->out, err);
+    bool lost = (fflush(r->cli->out) != 0 || ferror(r->cli->out)) && errno == EPIPE;
+    return ret == 0 && lost ? show_elsewhere(r, p, err) : ret;
+}
+
 static void show_result(struct run *r)
 {
     struct profile *p = NULL;
@@ -119,9 +172,8 @@ static void show_result(struct run *r)
         fail(r, &err);
         return;
     }
-    if (view_show(&r->set, p, r->symbols, r->cli->out, &err) < 0)
+    if (show_profile(r, p, &err) < 0)
         fail(r, &err);
-    fflush(r->cli->out);
     if (*r->set.output && outputs_keep(r->set.output, &r->capture))
         outputs_tell_empty(r->cli, r->set.output);
     else if (*r->set.output && prf_write(r->set.output, p, &err) < 0)

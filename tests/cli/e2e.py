@@ -1125,6 +1125,47 @@ class Terminal(TerminalFolder):
                 if not live:
                     self.assertNotIn("\x1b", text)
 
+    def test_a_reader_that_is_gone_does_not_take_the_result_with_it(self):
+        """`probeprof | tee log` and Ctrl-C, which ends tee first."""
+        for json_too, terminal in ((False, False), (True, False), (False, True)):
+            with self.subTest(json=json_too, terminal=terminal):
+                out, reader = os.pipe()[::-1]
+                master, slave = os.openpty()
+                p = subprocess.Popen([PROBEPROF, *MISSION, "--elf", os.path.join(PROFEXAM, "profexam.elf"), "--load", "--gdb", "off", *(["--json"] if json_too else [])],
+                                     cwd=self.dir, env=dict(os.environ, PROBEPROF_PROBE="sim:sh7750", TERM="dumb"), stdout=out,
+                                     stderr=slave if terminal else subprocess.PIPE, text=True)
+                self.addCleanup(p.kill)
+                os.close(out)
+                os.close(slave)
+                time.sleep(1.5)
+                os.close(reader)
+                p.send_signal(signal.SIGINT)
+                said = ""
+                if terminal:
+                    try:
+                        while chunk := os.read(master, 4096):
+                            said += chunk.decode()
+                    except OSError:
+                        pass # EIO: it has ended
+                    p.wait(timeout=TIMEOUT)
+                else:
+                    said = p.communicate(timeout=TIMEOUT)[1]
+                os.close(master)
+                self.assertEqual(p.returncode, 0, said)
+                self.assertIn("who was to read the result is gone", said)
+                files = [f for f in os.listdir(self.dir) if f.startswith("probeprof-result")]
+                self.assertEqual(len(files), not terminal)
+                text = said
+                if files:
+                    self.assertIn(files[0], said)
+                    with open(self.path(files[0]), encoding="utf-8") as f:
+                        text = f.read()
+                    os.remove(self.path(files[0]))
+                if json_too:
+                    self.assertGreater(hits(json.loads(text))["GetNewNode"], 0)
+                else:
+                    self.assertRegex(text, r"\d+\.\d .*GetNewNode")
+
     def test_doctor_says_what_it_looks_at_while_it_looks(self):
         text = self.on_terminal(["doctor", "--conf", "off"], TERM="xterm")
         self.assertIn("looking at: wire", text)
