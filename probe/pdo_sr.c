@@ -42,6 +42,14 @@ static void add_signal(struct pdo_sr_meta *m, const char *number, const char *na
     m->signal[m->nsignals++].bit = (unsigned)n - 1;
 }
 
+/* 0: no number of bytes that a sample can have. */
+static unsigned unit_of(const char *value)
+{
+    char *end;
+    unsigned long n = strtoul(value, &end, 10);
+    return end == value || *end || n > PDO_UNIT_MAX ? 0 : (unsigned)n;
+}
+
 static void take_key(struct parse *p, const char *key, const char *value)
 {
     struct pdo_sr_meta *m = p->meta;
@@ -53,7 +61,7 @@ static void take_key(struct parse *p, const char *key, const char *value)
     } else if (!strcmp(key, "samplerate")) {
         m->rate_hz = rate_of(value);
     } else if (!strcmp(key, "unitsize")) {
-        m->unit = (unsigned)strtoul(value, NULL, 10);
+        m->unit = unit_of(value);
     } else if (!strncmp(key, "probe", 5)) {
         add_signal(m, key + 5, value);
     }
@@ -91,7 +99,7 @@ int pdo_sr_parse(const char *text, size_t len, struct pdo_sr_meta *out, struct e
     if (!p.found || !*meta.capture)
         return err_set(err, ERR_FORMAT, "a capture of logic signals is needed", "its metadata names no device with logic samples");
     if (!meta.unit || meta.unit > PDO_UNIT_MAX)
-        return err_set(err, ERR_FORMAT, "is the file damaged?", "its metadata says %u bytes a sample", meta.unit);
+        return err_set(err, ERR_FORMAT, "is the file damaged?", "its metadata does not say how many bytes a sample has, 1 to %d", PDO_UNIT_MAX);
     *out = meta;
     return 0;
 }

@@ -139,6 +139,10 @@ static void sr__metadata__says_what_the_samples_are(void **state)
         { "number that is none", DEVICE "probex=b\nprobe0=b\nprobe1=a\n", 0, 0, 1, "b", -ERR_NOT_FOUND },
         { "no logic", "[device 1]\ntotal analog=1\nanalog1=A0\n", -ERR_FORMAT, 0, 0, NULL, 0 },
         { "no width", DEVICE "unitsize=0\n", -ERR_FORMAT, 0, 0, NULL, 0 },
+        { "as wide as 32 bits do not hold", DEVICE "unitsize=4294967297\n", -ERR_FORMAT, 0, 0, NULL, 0 },
+        { "as wide as 64 do not", DEVICE "unitsize=18446744073709551617\n", -ERR_FORMAT, 0, 0, NULL, 0 },
+        { "less than nothing", DEVICE "unitsize=-18446744073709551615\n", -ERR_FORMAT, 0, 0, NULL, 0 },
+        { "no number", DEVICE "unitsize=1x\n", -ERR_FORMAT, 0, 0, NULL, 0 },
         { "too wide", DEVICE "unitsize=17\n", -ERR_FORMAT, 0, 0, NULL, 0 },
         { "empty", "", -ERR_FORMAT, 0, 0, NULL, 0 },
     };
