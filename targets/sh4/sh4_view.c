@@ -41,8 +41,8 @@ static int reset_tap(struct sh4_link *l, struct err *err)
     return ret < 0 ? err_prefix(err, ret, "JTAG") : sh4_link_command(l, SH4_TI_RESET_NEGATE, err);
 }
 
-/* One scan of SDDR, some whose bit 0 is 0, and again the first after a reset. What the scans between show is SDDR, too, if it is a POLL of ours
- * or what one of the two others has; in a status they are not. */
+/* One scan of SDDR, some whose bit 0 is 0, and again the first after a reset. What the scans between show is SDDR, too, if it is a POLL of ours,
+ * or what the last one has; in a status they are not. (The first shows what nobody has written, a status may be that.) */
 static int look(struct sh4_link *l, struct err *err)
 {
     uint32_t seen[LOOKS], after;
@@ -56,7 +56,7 @@ static int look(struct sh4_link *l, struct err *err)
     if (ret < 0)
         return ret;
     for (size_t i = 1; i < LOOKS; i++)
-        if (seen[i] == SH4_AGENT_POLL || seen[i] == seen[0] || seen[i] == after)
+        if (seen[i] == SH4_AGENT_POLL || seen[i] == after)
             return 0;
     l->sdsr = seen[1];
     return 1;

@@ -369,6 +369,25 @@ static void attach_and_detach__many_times__the_program_computes_the_same(void **
     }
 }
 
+/* On a board nobody has touched, SDDR may read as the status does. */
+static void attach__what_scans_show__is_found(void **state)
+{
+    static const struct { const char *spec; bool alternates; } rows[] = {
+        { "sh7750,sdsr=none", false }, { "sh7750,sdsr=alternate", true }, { "sh7750,sdsr=zero", true }, { "sh7750,sdsr=zero,private=off", true }, { "sh7750,private=off", false },
+    };
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(rows) && !*test_board_options(); i++) {
+        struct board *b = board_open(rows[i].spec);
+        const struct sh4_target *t = (struct sh4_target *)b->t;
+        for (int again = 0; again < 3; again++) {
+            MUST(b, b->t->ops->attach(b->t, &b->err));
+            assert_int_equal(t->link.alternates, rows[i].alternates);
+            MUST(b, b->t->ops->detach(b->t, &b->err));
+        }
+        board_close(b);
+    }
+}
+
 /* An agent in the middle of an answer shows another word at each look, as a status would. */
 static void attach__agent_in_the_middle_of_an_answer__what_scans_show_is_found_all_the_same(void **state)
 {
@@ -378,7 +397,7 @@ static void attach__agent_in_the_middle_of_an_answer__what_scans_show_is_found_a
         struct sh4_target *t = (struct sh4_target *)b->t;
         for (uint32_t i = 0; i < 64; i++)
             set32at(b, DATA + 4 * i, (i + 1) * 0x01234567);
-        bool alternates = strstr(test_board_options(), "sdsr=alternate") != NULL;
+        bool alternates = strstr(test_board_options(), "sdsr=") != NULL;
         uint32_t m = 0x12345679, c = m, out[64] = { ~m, (uint32_t)t->layout->op_read - t->layout->ref_call, DATA, (uint32_t)t->layout->ld4 - t->layout->ref_read, 512 };
         for (size_t i = 1; i < 5; i++) {
             c = (c + out[i]) * m;
@@ -511,6 +530,7 @@ int main(void)
         cmocka_unit_test(clock__wires_that_get_worse__is_lowered_only_if_it_was_found_by_trying),
         cmocka_unit_test(unplugged__at_any_time__the_target_is_gone),
         cmocka_unit_test(attach_and_detach__many_times__the_program_computes_the_same),
+        cmocka_unit_test(attach__what_scans_show__is_found),
         cmocka_unit_test(attach__agent_in_the_middle_of_an_answer__what_scans_show_is_found_all_the_same),
         cmocka_unit_test(resident__documented_features_only__debugs),
         cmocka_unit_test(resident__pc_sampled_while_it_runs__is_the_programs),

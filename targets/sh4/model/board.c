@@ -390,6 +390,7 @@ static int build_cpu(struct board *b, uint64_t at_cycle, struct err *err)
     sh4_hudi_init(&b->hudi, &hudi_ops, b);
     b->hudi.private_commands = b->opt.private_commands;
     b->hudi.alternates = b->opt.alternates;
+    b->hudi.status_zero = b->opt.status_zero;
     if (b->opt.fault == FAULT_WRONG_IR)
         b->hudi.ir_bits = 5; /* a TAP multiplexer, as in front of an STb7100's core */
     sh4_cpu_reset(&b->cpu, SH4_RESET_POWER_ON, false);

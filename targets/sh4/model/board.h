@@ -9,7 +9,7 @@
  *   serial=none|pty[:LINK]|file:PATH
  *                      SCIF line: a pseudo terminal (LINK: a symbolic link to it), or a file appended to
  *   private=on|off     private H-UDI commands (default on)
- *   sdsr=none|alternate  data scans alternate between SDDR and a status register (default none: SDDR always)
+ *   sdsr=none|alternate|zero  data scans alternate between SDDR and a status register, which reads 0 or anything (default none: SDDR always)
  *   nmi=US             the NMI pin falls US microseconds after power-on and rises one later
  *   rom=FILE           boot ROM image instead of the built-in start program
  *   fault=KIND[@N]     no-power (VTREF and TDO low), no-clock (the TAP answers, the CPU stands still), wrong-ir

@@ -6,7 +6,7 @@
 #include "probe/base/options.h"
 #include "targets/sh4/model/board_priv.h"
 
-#define OPTIONS_HELP "options: be le tck=HZ cpu=HZ wires=HZ[@US] sddr=HZ serial=none|pty[:LINK]|file:PATH private=on|off sdsr=none|alternate nmi=US rom=FILE fault=KIND"
+#define OPTIONS_HELP "options: be le tck=HZ cpu=HZ wires=HZ[@US] sddr=HZ serial=none|pty[:LINK]|file:PATH private=on|off sdsr=none|alternate|zero nmi=US rom=FILE fault=KIND"
 
 static int parse_hz(const char *name, const char *text, uint32_t *out, struct err *err)
 {
@@ -88,8 +88,9 @@ static int parse_one(void *ctx, const char *name, const char *value, struct err 
         o->private_commands = !strcmp(value, "on");
         return 0;
     }
-    if (!strcmp(name, "sdsr") && (!strcmp(value, "none") || !strcmp(value, "alternate"))) {
-        o->alternates = !strcmp(value, "alternate");
+    if (!strcmp(name, "sdsr") && (!strcmp(value, "none") || !strcmp(value, "alternate") || !strcmp(value, "zero"))) {
+        o->alternates = strcmp(value, "none");
+        o->status_zero = !strcmp(value, "zero");
         return 0;
     }
     return err_set(err, ERR_USAGE, OPTIONS_HELP, "unknown board option \"%s%s%s\"", name, *value ? "=" : "", value);

@@ -32,7 +32,7 @@ enum board_fault {
 };
 
 struct board_options {
-    bool big, private_commands, alternates;
+    bool big, private_commands, alternates, status_zero;
     uint32_t tck_hz, cpu_hz;
     uint32_t wires_hz, sddr_hz; /* above them TDO bits are lost, bits of words for SDDR are; 0: never */
     uint64_t wires_from_us;

@@ -78,8 +78,8 @@ static void update_ir(struct sh4_hudi *h)
         h->aseram_header = true; /* loading the command again starts a new block */
 }
 
-/* What SDSR tells is not known; nobody may rely on it, so it is something else each time. */
-static uint32_t status_word(const struct sh4_hudi *h) { return (uint32_t)h->clocks * 0x9E3779B1u; }
+/* Nobody may rely on what it is. */
+static uint32_t status_word(const struct sh4_hudi *h) { return h->status_zero ? 0 : (uint32_t)h->clocks * 0x9E3779B1u; }
 
 static void capture_dr(struct sh4_hudi *h)
 {

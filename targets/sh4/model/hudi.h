@@ -32,6 +32,7 @@ struct sh4_hudi {
     void *ctx;
     bool private_commands;
     bool alternates;       /* there is an SDSR */
+    bool status_zero;      /* it reads 0; else something else each time: what it tells is not known */
     bool status_view;      /* the next scan shows it; never while the command loaded pins SDDR */
     unsigned ir_bits;      /* 16; other values are a fault to be found by the host */
     enum tap_state state;
