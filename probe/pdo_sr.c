@@ -1,5 +1,6 @@
 #include "probe/pdo_sr.h"
 
+#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -47,7 +48,7 @@ static unsigned unit_of(const char *value)
 {
     char *end;
     unsigned long n = strtoul(value, &end, 10);
-    return end == value || *end || n > PDO_UNIT_MAX ? 0 : (unsigned)n;
+    return !isdigit((unsigned char)*value) || *end || n > PDO_UNIT_MAX ? 0 : (unsigned)n;
 }
 
 static void take_key(struct parse *p, const char *key, const char *value)

@@ -1,4 +1,3 @@
-#include <errno.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -145,13 +144,13 @@ static int show_elsewhere(struct run *r, const struct profile *p, struct err *er
 {
     char name[64] = "";
     FILE *f = other_place(r, name, sizeof name);
-    if (!f)
-        return 0; /* told; main() says that standard output failed */
-    int ret = view_show(&r->set, p, r->symbols, f, err);
-    bool failed = fflush(f) != 0;
-    if (f != r->cli->err_out)
+    int ret = f ? view_show(&r->set, p, r->symbols, f, err) : 0;
+    bool failed = f && fflush(f) != 0;
+    if (f && f != r->cli->err_out)
         failed = fclose(f) != 0 || failed;
-    return ret == 0 && failed ? err_set(err, ERR_IO, "free some space", "%s: cannot be written", *name ? name : "standard error") : ret;
+    if (ret == 0 && failed)
+        return err_set(err, ERR_IO, "free some space", "%s: cannot be written", *name ? name : "standard error");
+    return ret == 0 ? err_set(err, ERR_IO, "", "writing standard output failed: who was to read it is gone") : ret;
 }
 
 static int show_profile(struct run *r, const struct profile *p, struct err *err)
@@ -159,8 +158,8 @@ static int show_profile(struct run *r, const struct profile *p, struct err *err)
     if (reader_gone(r->cli->out))
         return show_elsewhere(r, p, err);
     int ret = view_show(&r->set, p, r->symbols, r->cli->out, err);
-    bool lost = (fflush(r->cli->out) != 0 || ferror(r->cli->out)) && errno == EPIPE;
-    return ret == 0 && lost ? show_elsewhere(r, p, err) : ret;
+    fflush(r->cli->out); /* one that leaves now, as head(1) does, has seen what it wanted */
+    return ret;
 }
 
 static void show_result(struct run *r)

@@ -1000,12 +1000,12 @@ class Files(Folder):
                 self.assertEqual(hits(json.loads(again.stdout)), hits(json.loads(whole.stdout)))
 
     def test_reader_that_leaves_early(self):
-        for args in (self.RUN + ["--output", self.path("o")], self.RUN + ["--json", "--output", self.path("o")], ["events"], ["help"],
-                     ["list", "--json"]):
+        here = self.RUN + ["--conf", os.path.join(PROFEXAM, "probeprof.conf"), "--output", self.path("o")]
+        for args in (here, here + ["--json"], ["events"], ["help"], ["list", "--json"]):
             with self.subTest(args=args):
                 reader, writer = os.pipe()
                 os.close(reader) # before the program starts: a short output would else be in the pipe already
-                r = run(args, cwd=PROFEXAM, stdout=writer)
+                r = run(args, cwd=self.dir, stdout=writer) # where the result is put instead
                 os.close(writer)
                 self.assertEqual(r.returncode, 1, r.stderr)
                 self.assertIn("writing standard output failed", r.stderr)
@@ -1151,7 +1151,7 @@ class Terminal(TerminalFolder):
                 else:
                     said = p.communicate(timeout=TIMEOUT)[1]
                 os.close(master)
-                self.assertEqual(p.returncode, 0, said)
+                self.assertEqual(p.returncode, 1, said) # standard output was written by nobody
                 self.assertIn("who was to read the result is gone", said)
                 files = [f for f in os.listdir(self.dir) if f.startswith("probeprof-result")]
                 self.assertEqual(len(files), not terminal)
