@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "profiler/cli/command.h"
+#include "profiler/cli/ending.h"
 #include "profiler/cli/run.h"
 
 /* It looks at the way to the board in the order of what builds on what, which this command does not. */
@@ -12,6 +13,22 @@ static void point_at_doctor(struct err *err)
         snprintf(err->hint + at, sizeof err->hint - at, "%s`probeprof doctor` looks step by step", at ? "; " : "");
 }
 
+/* The first failure is the one that is told. */
+static int leave(struct run *r, int ret, struct err *err)
+{
+    struct cli *cli = r->cli;
+    struct err why = { .code = ERR_OK };
+    int left = run_fini(r, &why);
+    if (left == 0) /* else the worker still uses r: the process ends without it */
+        free(r);
+    ending_stage(cli->ending, "while the result was written");
+    if (ret == 0 && left < 0)
+        *err = why;
+    else if (left < 0)
+        cli_warn(cli, "%s; %s", why.what, why.hint);
+    return ret == 0 ? left : ret;
+}
+
 static int run(struct cli *cli, int argc, char **argv, struct err *err)
 {
     struct run *r = calloc(1, sizeof *r);
@@ -20,14 +37,14 @@ static int run(struct cli *cli, int argc, char **argv, struct err *err)
     r->cli = cli;
     int ret = settings_read(&r->set, settings_opts, argc, argv, cli->probe_env, err);
     if (ret == 0)
+        ret = ending_start(fileno(cli->err_out), &cli->ending, err);
+    if (ret == 0)
         ret = run_parts(r, err);
     if (ret == -ERR_NO_TARGET || ret == -ERR_PROTOCOL)
         point_at_doctor(err);
     if (ret == 0)
         ret = run_loop(r, err);
-    if (run_fini(r)) /* else the worker still uses r: the process ends without it */
-        free(r);
-    return ret;
+    return leave(r, ret, err);
 }
 
 static const char text[] =

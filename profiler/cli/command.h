@@ -8,9 +8,12 @@
 #include "probe/sim.h"
 #include "profiler/cli/opts.h"
 
+struct ending;
+
 /* Built by main(); borrowed by commands. */
 struct cli {
     FILE *out, *err_out;
+    struct ending *ending; /* of a command that drives a board: until all is written; NULL: signals do what they do to any program */
     const char *probe_env; /* PROBEPROF_PROBE, or NULL */
     const struct sim_board_type *const *boards; /* NULL-terminated */
 };

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <time.h>
 #include <unistd.h>
 #include <uv.h>
 
@@ -686,22 +687,27 @@ unsigned gdb_server_sessions(const struct gdb_server *s)
 }
 
 /* The sessions end on the worker: in closing() if it has ended, else here by a job that is waited for. */
-static void leave_worker(struct gdb_server *s)
+static int leave_worker(struct gdb_server *s, unsigned deadline_ms, struct err *err)
 {
-    struct err err;
+    struct err stopping;
+    struct timespec until;
+    int ret;
     if (atomic_load(&s->worker_done))
-        return;
+        return 0;
     s->quit_job = (struct worker_job){ .run = quit_worker, .ctx = s };
-    if (worker_post(s->cfg.worker, &s->quit_job, &err) < 0)
-        return;
-    while (sem_wait(&s->quit_done) < 0 && errno == EINTR)
+    if (worker_post(s->cfg.worker, &s->quit_job, &stopping) < 0)
+        return 0;
+    clock_gettime(CLOCK_MONOTONIC, &until);
+    until.tv_sec += (deadline_ms + 999) / 1000;
+    while ((ret = sem_clockwait(&s->quit_done, CLOCK_MONOTONIC, &until)) < 0 && errno == EINTR)
         ;
+    return ret == 0 ? 0 : worker_hangs(deadline_ms, err);
 }
 
-void gdb_server_stop(struct gdb_server *s)
+int gdb_server_stop(struct gdb_server *s, unsigned deadline_ms, struct err *err)
 {
     if (!s || s->stopping)
-        return;
+        return 0;
     s->stopping = true;
     for (size_t i = 0; i < s->nlisteners; i++) {
         uv_close((uv_handle_t *)&s->listeners[i]->poll, on_listener_closed); /* first: it stops the polling */
@@ -709,7 +715,9 @@ void gdb_server_stop(struct gdb_server *s)
     }
     s->nlisteners = 0;
     uv_close((uv_handle_t *)&s->pause, on_pause_closed);
-    leave_worker(s);
+    int ret = leave_worker(s, deadline_ms, err);
+    if (ret < 0)
+        return ret;
     for (struct conn *c = s->conns, *next; c; c = next) {
         next = c->next;
         if (c->opening)
@@ -718,4 +726,5 @@ void gdb_server_stop(struct gdb_server *s)
             conn_end(c);
     }
     server_unref(s);
+    return 0;
 }

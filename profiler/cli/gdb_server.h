@@ -73,7 +73,9 @@ bool gdb_server_steps(const struct gdb_server *s);
 /* gdb_server_stop - close every listener and connection; NULL is fine. On the loop's thread, before or
  * after worker_stop() has returned 0; with the worker still running it ends the sessions there first and
  * returns when they are gone. After a worker_stop() that timed out, do not call it. Handles close when the
- * loop next turns. */
-void gdb_server_stop(struct gdb_server *s);
+ * loop next turns.
+ * deadline_ms   how long the worker's call in progress may take
+ * Returns 0. -ERR_TIMEOUT: it is still inside of that call; the server is left to itself, as by worker_stop(). */
+int gdb_server_stop(struct gdb_server *s, unsigned deadline_ms, struct err *err);
 
 #endif

@@ -12,6 +12,7 @@
 #include "profiler/cli/boards.h"
 #include "profiler/cli/command.h"
 #include "profiler/cli/completion.h"
+#include "profiler/cli/ending.h"
 #include "probe/base/nearest.h"
 
 static int run_version(struct cli *cli, int argc, char **argv, struct err *err);
@@ -204,11 +205,12 @@ int main(int argc, char **argv)
     int ret = dispatch(&cli, argc, argv, &err);
     if (ret >= 0 && (fflush(stdout) != 0 || ferror(stdout)))
         ret = err_set(&err, ERR_IO, "is the disk full, or the reader gone?", "writing standard output failed");
+    if (ret < 0 && *err.what)
+        text_print(stderr, "probeprof: %s\n", err.what);
+    if (ret < 0 && *err.hint)
+        text_print(stderr, "  hint: %s\n", err.hint);
+    ending_stop(cli.ending); /* behind the last word: nobody may be there to read that either */
     if (ret >= 0)
         return 0;
-    if (*err.what)
-        text_print(stderr, "probeprof: %s\n", err.what);
-    if (*err.hint)
-        text_print(stderr, "  hint: %s\n", err.hint);
     return err.code == ERR_USAGE ? 2 : 1;
 }

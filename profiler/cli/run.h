@@ -75,7 +75,6 @@ struct run {
     bool has_loop;
     uv_async_t wake;
     uv_timer_t tick;
-    uv_signal_t signals[3];
 
     enum run_phase phase;
     unsigned halted_ticks;  /* ticks in a row with the program seen to stand and no GDB there to deal with it */
@@ -95,7 +94,8 @@ struct run {
     } link;
     atomic_bool leaving;    /* long jobs of the worker ask, and give up */
     bool abandon;           /* second Ctrl-C: no more waiting for the board */
-    uint64_t asked_ns;      /* host clock at the signal that ended the profile; 0: none did */
+    bool terminate;         /* SIGTERM, SIGHUP: nothing is waited for that may not come */
+    unsigned asked;         /* ending_view.asked that has been heeded */
     uint64_t begin_ns, end_ns; /* host clock */
     int64_t when;
     struct err failure;     /* first thing that went wrong in the loop */
@@ -166,9 +166,9 @@ void run_unheard(void *ctx, const char *what, const struct err *why);
 /* run_tell_link - what there is to tell people about losses and returns since the last call. On the loop. */
 void run_tell_link(struct run *r);
 
-/* run_fini - give everything back, in any state. Returns false if the worker hangs in a call of the board
+/* run_fini - give everything back, in any state. Returns 0; -ERR_TIMEOUT if the worker hangs in a call of the board
  * and what it uses was left alone. */
-bool run_fini(struct run *r);
+int run_fini(struct run *r, struct err *err);
 
 /* The GDB monitor's `profile` and `load`; ctx is the struct run; runs on the worker. */
 extern const struct monitor_command run_monitor[];

@@ -1,5 +1,4 @@
 #include <poll.h>
-#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -7,12 +6,15 @@
 
 #include "probe/base/text.h"
 #include "probe/base/util.h"
+#include "profiler/cli/ending.h"
 #include "profiler/cli/outputs.h"
 #include "profiler/cli/run.h"
 #include "profiler/cli/view.h"
 #include "profiler/prf.h"
 
-enum { TICK_MS = 100, POP_BATCH = 1024, END_DEADLINE_MS = 10000, ABANDON_DEADLINE_MS = 200, TWICE_NS = 500000000 };
+enum { TICK_MS = 100, POP_BATCH = 1024, END_DEADLINE_MS = 10000, ABANDON_DEADLINE_MS = 200 };
+
+static const char using_board[] = "while the board was used", writing_result[] = "while the result was written";
 
 void run_note(struct run *r, const char *fmt, ...)
 {
@@ -171,12 +173,14 @@ static void show_result(struct run *r)
         fail(r, &err);
         return;
     }
+    ending_stage(r->cli->ending, writing_result);
     if (show_profile(r, p, &err) < 0)
         fail(r, &err);
     if (*r->set.output && outputs_keep(r->set.output, &r->capture))
         outputs_tell_empty(r->cli, r->set.output);
     else if (*r->set.output && prf_write(r->set.output, p, &err) < 0)
         fail(r, &err);
+    ending_stage(r->cli->ending, using_board);
     profile_free(p);
 }
 
@@ -228,12 +232,13 @@ static void profile_ended(struct run *r, const struct pump_view *v)
         run_note(r, "the program never came to the start point %s: nothing was profiled", r->set.start);
     if (!r->set.json)
         tell_duration(r, v);
-    unsigned sessions = gdb_server_sessions(r->server);
-    if (sessions == 0) {
+    if (gdb_server_sessions(r->server) == 0 || r->terminate) {
         quit(r);
         return;
     }
     r->phase = RUN_BRIDGING;
+    ending_answered(r->cli->ending);
+    r->asked = 0;
     run_note(r, "the profile is complete; GDB is still connected, Ctrl-C ends the bridge");
 }
 
@@ -244,6 +249,18 @@ static bool stopped_for_good(struct run *r, const struct pump_view *v)
     r->halted_ticks = !stopped ? 0 : r->halted_ticks + (v->stop_looks != r->stop_looks);
     r->stop_looks = v->stop_looks;
     return r->halted_ticks >= 3;
+}
+
+/* Whoever terminates a program will not wait for a line that moves no more. */
+static bool events_are_late(struct run *r)
+{
+    struct ending_view asked = ending_look(r->cli->ending);
+    struct err late;
+    if (!asked.terminate || uv_hrtime() - asked.since_ns < ENDING_EVENTS_S * 1000000000ull)
+        return false;
+    err_set(&late, ERR_TIMEOUT, "the profile is complete up to there", "the last events did not come within %d s of the request to end", ENDING_EVENTS_S);
+    fail(r, &late);
+    return true;
 }
 
 static void look_after_profile(struct run *r)
@@ -261,6 +278,10 @@ static void look_after_profile(struct run *r)
         profile_ended(r, &v);
         return;
     }
+    if (r->phase == RUN_ENDING && events_are_late(r)) {
+        profile_ended(r, &v);
+        return;
+    }
     if (capture_done(&r->capture))
         end_profile(r);
     if (stopped_for_good(r, &v)) {
@@ -271,11 +292,64 @@ static void look_after_profile(struct run *r)
         live_tick(&r->live, &v, r->capture.tree, r->capture.seen, uv_hrtime());
 }
 
+/* ---- being asked to end ---- */
+
+static void give_up_beginning(struct run *r)
+{
+    struct err given_up;
+    bool loading = r->phase == RUN_STARTING && r->set.load;
+    err_set(&given_up, ERR_CANCELLED, loading ? "the board holds part of the program at most: load it again" : "patches left on the board are undone at the next attach",
+            "quit on request");
+    fail(r, &given_up);
+    quit(r);
+}
+
+/* A bridge has nothing to finish; a profile has, and what was begun is broken off. */
+static void asked_to_end(struct run *r)
+{
+    if (r->phase == RUN_BRIDGING) /* GDB may have started a profile since the last tick */
+        look_after_profile(r);
+    if (r->phase == RUN_PROFILING) {
+        run_note(r, "ending the profile (Ctrl-C again quits at once)");
+        end_profile(r);
+    } else if (r->phase == RUN_ENDING) {
+        run_note(r, "the last events are on their way (Ctrl-C again quits at once)");
+    } else if (r->phase == RUN_BRIDGING || (r->phase == RUN_STARTING && !r->profile && !r->set.load)) {
+        quit(r);
+    } else {
+        give_up_beginning(r);
+    }
+}
+
+static void look_at_ending(struct run *r)
+{
+    struct ending_view v = ending_look(r->cli->ending);
+    bool first = v.asked && !r->asked;
+    if (v.asked == r->asked || r->phase == RUN_QUITTING)
+        return;
+    r->asked = v.asked;
+    r->terminate = v.terminate;
+    if (v.at_once) {
+        r->abandon = r->phase == RUN_ENDING;
+        give_up_beginning(r);
+    } else if (first) {
+        asked_to_end(r);
+    }
+}
+
+/* On the thread that hears signals. */
+static void wake_for_ending(void *ctx)
+{
+    struct run *r = ctx;
+    uv_async_send(&r->wake);
+}
+
 /* ---- loop callbacks ---- */
 
 static void on_wake(uv_async_t *handle)
 {
     struct run *r = handle->data;
+    look_at_ending(r);
     run_tell_link(r);
     look_for_beginning(r);
     if (!r->has_pump || (r->phase != RUN_PROFILING && r->phase != RUN_ENDING))
@@ -294,51 +368,14 @@ static void on_tick(uv_timer_t *handle)
     look_after_profile(r);
 }
 
-/* timeout(1) signals its child and then the child's group, a service manager everybody in the group: once and again, within moments. A hand's second
- * Ctrl-C comes later, and is meant. */
-static bool says_it_twice(const struct run *r, int signum)
-{
-    return r->phase == RUN_ENDING && (signum != SIGINT || uv_hrtime() - r->asked_ns < TWICE_NS);
-}
-
-static void on_signal(uv_signal_t *handle, int signum)
-{
-    struct run *r = handle->data;
-    if (says_it_twice(r, signum))
-        return;
-    if (r->phase == RUN_BRIDGING) /* GDB may have started a profile since the last tick */
-        look_after_profile(r);
-    if (r->phase == RUN_PROFILING) {
-        run_note(r, "ending the profile (Ctrl-C again quits at once)");
-        r->asked_ns = uv_hrtime();
-        end_profile(r);
-    } else if (r->phase == RUN_BRIDGING || (r->phase == RUN_STARTING && !r->profile && !r->set.load)) {
-        quit(r); /* a bridge has nothing to finish */
-    } else {
-        struct err given_up;
-        bool loading = r->phase == RUN_STARTING && r->set.load;
-        err_set(&given_up, ERR_CANCELLED, loading ? "the board holds part of the program at most: load it again" : "patches left on the board are undone at the next attach",
-                "quit on request");
-        fail(r, &given_up);
-        r->abandon = r->phase == RUN_ENDING;
-        quit(r);
-    }
-}
-
 static int start_loop(struct run *r, struct err *err)
 {
-    static const int signums[] = { SIGINT, SIGTERM, SIGHUP };
     if (uv_loop_init(&r->loop) < 0)
         return err_set(err, ERR_NOMEM, "close other programs", "event loop: out of memory or descriptors");
     r->has_loop = true;
     uv_async_init(&r->loop, &r->wake, on_wake);
     uv_timer_init(&r->loop, &r->tick);
     r->wake.data = r->tick.data = r;
-    for (size_t i = 0; i < ARRAY_LEN(signums); i++) {
-        uv_signal_init(&r->loop, &r->signals[i]);
-        r->signals[i].data = r;
-        uv_signal_start(&r->signals[i], on_signal, signums[i]);
-    }
     uv_timer_start(&r->tick, on_tick, TICK_MS, TICK_MS);
     return 0;
 }
@@ -399,6 +436,9 @@ int run_loop(struct run *r, struct err *err)
     r->begin_ns = uv_hrtime();
     r->phase = RUN_STARTING;
     post(r, run_begin, job_done);
+    ending_stage(r->cli->ending, using_board);
+    ending_tell(r->cli->ending, wake_for_ending, r);
+    uv_async_send(&r->wake); /* it may have been asked meanwhile */
     uv_run(&r->loop, UV_RUN_DEFAULT);
     run_tell_link(r);
     run_tell_wire(r, true);
@@ -431,26 +471,21 @@ static void close_handle(uv_handle_t *handle, void *arg)
         uv_close(handle, NULL);
 }
 
-static bool stop_worker(struct run *r)
+static int stop_worker(struct run *r, struct err *err)
 {
-    struct err err = { .code = ERR_OK };
+    unsigned deadline_ms = r->abandon ? ABANDON_DEADLINE_MS : END_DEADLINE_MS;
+    int ret = 0;
     if (!r->worker)
-        return true;
+        return 0;
+    ending_stage(r->cli->ending, "while the board was left");
     atomic_store(&r->leaving, true); /* the server below waits for a download under way, too */
-    for (size_t i = 0; i < ARRAY_LEN(r->signals); i++)
-        uv_signal_stop(&r->signals[i]); /* from here on Ctrl-C kills ... */
-    signal(SIGTERM, SIG_IGN);           /* ... and nothing else does: the board is being left */
-    signal(SIGHUP, SIG_IGN);
     if (!r->abandon) {
-        gdb_server_stop(r->server);
+        ret = gdb_server_stop(r->server, deadline_ms, err);
         r->server = NULL;
     }
-    if (worker_stop(r->worker, r->abandon ? ABANDON_DEADLINE_MS : END_DEADLINE_MS, &err) < 0) {
-        run_note(r, "%s", err.what);
-        return false;
-    }
-    gdb_server_stop(r->server);
-    return true;
+    if (ret == 0)
+        ret = worker_stop(r->worker, deadline_ms, err);
+    return ret < 0 ? ret : gdb_server_stop(r->server, deadline_ms, err);
 }
 
 static void close_target(struct run *r)
@@ -464,12 +499,14 @@ static void close_target(struct run *r)
     r->target->ops->close(r->target);
 }
 
-bool run_fini(struct run *r)
+int run_fini(struct run *r, struct err *err)
 {
     live_clear(&r->live);
     progress_clear(&r->progress);
-    if (!stop_worker(r))
-        return false;
+    ending_tell(r->cli->ending, NULL, NULL);
+    int ret = stop_worker(r, err);
+    if (ret < 0)
+        return ret;
     if (r->has_loop) {
         uv_walk(&r->loop, close_handle, NULL);
         uv_run(&r->loop, UV_RUN_DEFAULT);
@@ -483,5 +520,5 @@ bool run_fini(struct run *r)
     probe_close(r->probe);
     probe_close(r->pdo);
     symbols_close(r->symbols);
-    return true;
+    return 0;
 }

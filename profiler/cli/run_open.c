@@ -7,6 +7,7 @@
 
 #include "probe/base/util.h"
 #include "probe/host_time.h"
+#include "profiler/cli/ending.h"
 #include "profiler/cli/run.h"
 
 enum { TRIES = 8, SLOW_TRIES = 2, PAUSE_FIRST_MS = 100, PAUSE_MAX_MS = 500 };
@@ -125,12 +126,15 @@ static void pause_before(unsigned tried)
     nanosleep(&(struct timespec){ .tv_nsec = ms * 1000000l }, NULL);
 }
 
+static bool asked_to_end(const struct run *r) { return ending_look(r->cli->ending).asked > 0; }
+
 int run_open(struct run *r, struct err *err)
 {
     struct err why = { .code = ERR_OK };
     uint64_t since = host_ns();
+    ending_stage(r->cli->ending, "while the adapter was opened");
     int ret = open_all(r, &why);
-    for (unsigned tried = 0; ret < 0 && may_pass(r, tried, since, ret); tried++) {
+    for (unsigned tried = 0; ret < 0 && !asked_to_end(r) && may_pass(r, tried, since, ret); tried++) {
         if (tried == 0 && ret != -ERR_NO_TARGET)
             run_note(r, "%s; trying again", why.what);
         r->found[0] = 0;
@@ -139,6 +143,8 @@ int run_open(struct run *r, struct err *err)
         ret = open_all(r, &why);
     }
     tell_found(r);
+    if (asked_to_end(r))
+        ret = err_set(&why, ERR_CANCELLED, "the board goes on as it did", "ended on request, before anything was begun");
     if (ret < 0 && err)
         *err = why;
     return ret;

@@ -494,6 +494,12 @@ static bool wait_ended(struct worker *w, unsigned deadline_ms)
     return ended;
 }
 
+int worker_hangs(unsigned deadline_ms, struct err *err)
+{
+    return err_set(err, ERR_TIMEOUT, "the board may keep breakpoints and patches, which the next attach undoes; or reset it",
+                   "the board was not left: what was asked of its adapter has not come to an end within %.3g s", deadline_ms / 1000.0);
+}
+
 int worker_stop(struct worker *w, unsigned deadline_ms, struct err *err)
 {
     if (!w)
@@ -506,8 +512,7 @@ int worker_stop(struct worker *w, unsigned deadline_ms, struct err *err)
         log_msg(w->cfg.log, LOG_TARGET, "worker: wake-up failed: %s", strerror(errno));
     if (!wait_ended(w, deadline_ms)) {
         pthread_detach(w->thread);
-        return err_set(err, ERR_TIMEOUT, "the board may keep breakpoints and patches; reset it, or attach again",
-                       "worker: the target's call in progress did not return within %u ms", deadline_ms);
+        return worker_hangs(deadline_ms, err);
     }
     pthread_join(w->thread, NULL);
     if (w->has_async)

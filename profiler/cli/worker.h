@@ -88,6 +88,9 @@ int worker_start(const struct worker_config *cfg, struct worker **out, struct er
  * as are its memory and the target; then end the process without closing the target. */
 int worker_stop(struct worker *w, unsigned deadline_ms, struct err *err);
 
+/* worker_hangs - the error of whoever has waited deadline_ms for a call of the target in vain. Returns -ERR_TIMEOUT. */
+int worker_hangs(unsigned deadline_ms, struct err *err);
+
 /* worker_post - queue a job; they run in order. From any thread. Returns 0, or -ERR_STATE once
  * worker_stop() has been called (the job was not taken). */
 int worker_post(struct worker *w, struct worker_job *job, struct err *err);

@@ -63,8 +63,8 @@ static int setup(void **state)
 static int teardown(void **state)
 {
     struct fixture *fx = *state;
-    assert_int_equal(worker_stop(fx->w, 5000, NULL), 0);
-    gdb_server_stop(fx->server);
+    assert_int_equal(worker_stop(fx->w, 600000, NULL), 0);
+    assert_int_equal(gdb_server_stop(fx->server, 600000, NULL), 0);
     uv_run(&fx->loop, UV_RUN_DEFAULT);
     assert_int_equal(uv_loop_close(&fx->loop), 0);
     free(fx);
@@ -448,7 +448,7 @@ static void server_stop__worker_goes_on__sessions_end(void **state)
     bool closed;
     int fd = dial(fx, false), mute = dial(fx, false);
     ask(fx, fd, "$p5#a5", "+$00100000#81");
-    gdb_server_stop(fx->server);
+    assert_int_equal(gdb_server_stop(fx->server, 600000, NULL), 0);
     fx->server = NULL;
     receive(fx, fd, 1, &closed);
     assert_true(closed);
