@@ -30,6 +30,8 @@ static void wake(struct pump *p)
 
 static uint64_t now(struct target *t) { return t->ops->now_ns ? t->ops->now_ns(t) : 0; }
 
+#define LOG(p, ...) log_msg((p)->cfg.log, LOG_PROF, "profile: " __VA_ARGS__)
+
 /* ---- the source: the target's trace, or what stands in for it ---- */
 
 /* What has come back may be a part without a trace. */
@@ -231,9 +233,11 @@ static void rearm(struct pump *p, struct target *t)
     if (source_arm(p, t, &err) < 0) {
         lost_if_gone(p, t, &err);
         p->rearm_at_ns = host_ns() + p->rearm_pause_ms * 1000000ull;
+        LOG(p, "not armed again: %s; next try in %u ms", err.what, p->rearm_pause_ms);
         p->rearm_pause_ms = MIN(p->rearm_pause_ms * 2, (unsigned)REARM_MAX_MS);
     } else {
         set_away(p, false);
+        LOG(p, "armed again behind gap %u", p->view.gaps);
     }
     set_why(p, &err);
     wake(p);
@@ -252,6 +256,9 @@ static bool slice(void *ctx, struct target *t)
     if (p->away && p->rearm_at_ns && host_ns() >= p->rearm_at_ns)
         rearm(p, t);
     bool full = event_queue_room(p->queue) == 0;
+    if (full != p->was_full)
+        LOG(p, "%s", full ? "the call tree is behind, its queue full: events wait at their source" : "the queue has room again");
+    p->was_full = full;
     size_t moved = full || p->away ? 0 : move_batches(p, t);
     uint64_t left = time_left(p, t);
     if (p->phase == PUMP_ARMED && left == 0)
@@ -284,6 +291,7 @@ static void gone(void *ctx, struct target *t, const struct err *why)
     if (p->phase == PUMP_DRAINING)
         set_phase(p, PUMP_ENDED); /* the rest is out of reach */
     if (p->phase == PUMP_ARMED && !p->away) {
+        LOG(p, "a gap begins: %s", why->what);
         struct trace_status last = { 0 };
         while (move_events(p, t) > 0)
             ;
@@ -356,6 +364,7 @@ int pump_arm(struct pump *p, struct target *t, struct err *err)
     p->waiting_run = t->ops->state(t) == TARGET_HALTED;
     set_phase(p, PUMP_ARMED);
     look(p, t);
+    LOG(p, "armed, the program %s: %s", p->waiting_run ? "halted" : "running", p->view.trace.note);
     return 0;
 }
 
@@ -386,6 +395,8 @@ void pump_disarm(struct pump *p, struct target *t)
     int ret = p->away ? 0 : source_disarm(p, t, &err);
     if (ret < 0)
         disarm_failed(p, t, &err);
+    LOG(p, "disarmed%s%s: %llu events, %llu lost so far; %s", ret < 0 ? ", not in order: " : "", ret < 0 ? err.what : "", (unsigned long long)p->view.trace.events,
+        (unsigned long long)p->view.trace.lost, p->view.trace.note);
     set_phase(p, ret < 0 || p->away ? PUMP_ENDED : PUMP_DRAINING); /* away: why says it already */
     wake(p);
 }

@@ -39,6 +39,7 @@ struct pump_config {
     void *lost_ctx;
     void (*pace)(void *ctx, uint64_t ns); /* the next slice shall not be longer; 0: as long as ever. May be NULL. On the worker */
     void *pace_ctx;
+    const struct log *log;     /* subject prof; may be NULL */
 };
 
 /* What the main thread may know, copied under a lock. */
@@ -68,6 +69,7 @@ struct pump {
     bool met_start;
     bool waiting_run;   /* armed while halted: the profile's time begins when the program runs */
     bool away;          /* not armed on the board, although phase is PUMP_ARMED */
+    bool was_full;      /* the queue, at the last slice */
     bool gap_due;       /* an EVENT_LOST that found no room yet */
     struct trace_status before; /* sums over the traces that ended with a loss of the target */
     uint64_t rearm_at_ns; /* host clock: next try; 0 while the target is lost */

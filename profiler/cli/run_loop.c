@@ -193,6 +193,8 @@ static void finish_recording(struct run *r, const struct pump_view *v)
         .icache_enabled = v->trace.icache_enabled,
     };
     memcpy(end.note, v->trace.note, sizeof end.note);
+    log_msg(&r->log, LOG_PROF, "profile: %llu events reached the call tree%s%s", (unsigned long long)r->capture.seen,
+            r->capture.recording ? " and the recording " : "", r->capture.recording ? r->set.record : "");
     int ret = capture_finish_recording(&r->capture, &end, &err);
     if (ret < 0)
         fail(r, &err);

@@ -255,7 +255,7 @@ static int open_profile(struct run *r, const struct trace_config *trace, struct 
     ret = pump_init(&r->pump, &(struct pump_config){
         .trace = *trace, .for_ns = r->set.for_ns, .queue_events = QUEUE_EVENTS,
         .wake = wake_main, .wake_ctx = r, .lost = tell_worker, .lost_ctx = r, .pace = set_pace, .pace_ctx = r,
-        .source = r->set.sample ? &sampler_source : NULL, .source_ctx = &r->sampler,
+        .source = r->set.sample ? &sampler_source : NULL, .source_ctx = &r->sampler, .log = &r->log,
     }, err);
     if (ret < 0)
         return ret;

@@ -331,6 +331,8 @@ static int session_over(struct s12z_trace *tr, uint8_t efr, struct err *err)
             ret = s12z_events_stopped(tr->events, tr->plan.dbg.comparator[n].addr, err);
         }
     tr->wire_bits += bdc_cycles(tr->t) - before;
+    log_msg(tr->t->probe->log, LOG_PROF, "%s: %s: %llu lines, %llu wire clocks%s", tr->t->probe->name, tr->pdo ? "capture" : "burst",
+            (unsigned long long)(tr->lines - tr->lines_before), (unsigned long long)(bdc_cycles(tr->t) - before), stopped ? "; a stop point" : "");
     return ret;
 }
 
@@ -702,6 +704,8 @@ static int trace_disarm(struct target *target, struct err *err)
     t->trace_reset = NULL;
     int claimed = s12z_dbg_claim(t, NULL, ret < 0 ? NULL : err);
     int closed = s12z_events_end(tr->events, ret < 0 || claimed < 0 ? NULL : err);
+    log_msg(t->probe->log, LOG_PROF, "%s: disarmed: %llu lines, %llu wire clocks", t->probe->name, (unsigned long long)tr->lines,
+            (unsigned long long)tr->wire_bits);
     if (ret == 0 && t->state == TARGET_RUNNING && s12z_dbg_wanted(t)) /* breakpoints of the debugger stay */
         ret = s12z_dbg_arm(t, err);
     return s12z_lost(t, ret < 0 ? ret : claimed < 0 ? claimed : closed);

@@ -746,6 +746,25 @@ class Running(Folder):
         self.assertRegex(target, r"(?m)^target: sim:sh7750: detach$")
         self.assertNotRegex(target, r"(?m)^wire: ")
 
+    def test_log_prof_tells_of_arming_drains_and_disarming_on_both_boards(self):
+        prof = run(MISSION + ["--passes", "1", "--gdb", "off", "--log", "prof"], cwd=PROFEXAM).stderr
+        self.assertRegex(prof, r"(?m)^prof: profile: armed, the program halted: 17 places traced")
+        self.assertRegex(prof, r"(?m)^prof: sim:sh7750: armed in [\d.]+ ms, \d+ wire clocks: 17 places traced.*lossless")
+        self.assertRegex(prof, r"(?m)^prof: sim:sh7750: an event costs the agent \d+ cycles without caches")
+        drained = [int(n) for n in re.findall(r"(?m)^prof: sim:sh7750: drain \d+: (\d+) events in \d+ bytes \(ring \d+ % full\)", prof)]
+        told = re.search(r"(?m)^prof: sim:sh7750: disarmed in [\d.]+ ms: (\d+) events, 0 lost", prof)
+        self.assertTrue(drained and told, prof)
+        self.assertLessEqual(sum(drained), int(told.group(1)))
+        self.assertRegex(prof, r"(?m)^prof: profile: \d+ events reached the call tree$")
+        live = run(MISSION + ["--passes", "1", "--gdb", "off", "--policy", "live", "--log", "prof"], cwd=PROFEXAM).stderr
+        self.assertRegex(live, r"(?m)^prof: sim:sh7750: lost: \d+ events that found the ring full")
+        motor = run(["--elf", os.path.join(EXAMPLES, "motor", "motor.elf"), "--for", "5ms", "--gdb", "off", "--log", "prof", "--load"], cwd=self.dir, probe="sim:s12zvml128").stderr
+        self.assertRegex(motor, r"(?m)^prof: profile: armed, ")
+        self.assertRegex(motor, r"(?m)^prof: sim:s12zvml128: capture: \d+ lines, \d+ wire clocks")
+        self.assertRegex(motor, r"(?m)^prof: sim:s12zvml128: disarmed: \d+ lines")
+        samples = run(["--elf", os.path.join(PROFEXAM, "profexam.elf"), "--load", "--sample", "--for", "20ms", "--gdb", "off", "--log", "prof"], cwd=self.dir).stderr
+        self.assertRegex(samples, r"(?m)^prof: profile: disarmed: \d+ events, 0 lost so far; looking at the PC")
+
     def test_places_that_cannot_be_traced_are_refused(self):
         rows = [("0x0C010025", "start point: 0x0c010025 is odd", "even"), ("0x0C010034", "holds data", "instruction"),
                 ("0x0C01002E", "is a delay slot", "0x0c01002c"), ("0x0D000000", "no control flow", "first instruction")]

@@ -354,5 +354,6 @@ int sh4_trace_again(struct sh4_trace *tr, struct err *err)
     tr->told = 0;
     sh4_trace_find_blind(tr);
     sh4_trace_note(tr);
+    sh4_trace_log_again(tr, "code was found by its running, or has changed");
     return 0;
 }

@@ -240,6 +240,7 @@ int sh4_trace_empty(struct sh4_trace *tr, struct err *err)
         return ret;
     tr->ring_used = n * 4;
     tr->work += work_of(tr, n);
+    uint64_t events = tr->events;
     decode_words(tr, n);
     if (lost) {
         if (s[SH4_TRACE_S_WPTR] >= tr->plan.ring + tr->plan.ring_bytes && (ret = forget_returns(tr, err)) < 0)
@@ -250,14 +251,18 @@ int sh4_trace_empty(struct sh4_trace *tr, struct err *err)
     }
     tr->wire_bits += tck(tr->t) - before;
     tr->drains++;
+    if (n || lost)
+        sh4_trace_log_drain(tr, tr->events - events, lost, tck(tr->t) - before);
     tr->last_drain_ns = now(tr->t);
     tr->asks = 0;
     if (!tr->armed)
         return 0;
     size_t waiting = tr->nwaiting;
     ret = waiting ? sh4_trace_take_copies(tr, err) : 0;
-    if (tr->nwaiting != waiting)
+    if (tr->nwaiting != waiting) {
         sh4_trace_note(tr);
+        sh4_trace_log_again(tr, "the program has copied a section");
+    }
     return ret < 0 || tr->t->trace_ending ? ret : sh4_trace_look_further(tr, err);
 }
 
@@ -321,6 +326,7 @@ static int serve(struct sh4_trace *tr, struct err *err)
     if (asked || !tr->unseen_ns)
         return 0;
     tr->waited_ns += (before - tr->unseen_ns) / 2; /* it was full at some time in between */
+    sh4_trace_log_stall(tr, (before - tr->unseen_ns) / 2);
     return 0;
 }
 
@@ -1189,6 +1195,7 @@ static int trace_arm(struct target *target, const struct trace_config *cfg, stru
     tr->cfg = *cfg;
     tr->elapsed = cfg->counter_ratio ? -1 : cfg->counter[0] == ELAPSED ? 0 : cfg->counter[1] == ELAPSED ? 1 : -1;
     t->trace_close = on_close;
+    uint64_t since = now(t), clocks = tck(t);
     int ret = stop_program(t, &ran, err);
     if (ret == 0 && (ret = arm_halted(tr, err)) < 0) {
         struct err own = { .code = ERR_OK };
@@ -1209,6 +1216,7 @@ static int trace_arm(struct target *target, const struct trace_config *cfg, stru
     sh4_trace_note(tr);
     set_hooks(tr, true);
     tr->last_drain_ns = tr->last_ask_ns = tr->glance.next_ns = now(t);
+    sh4_trace_log_armed(tr, now(t) - since, tck(t) - clocks);
     if (tr->active)
         note_event(tr, EVENT_START, t->pc, EVENT_CAUSE_NONE, 0);
     return sh4_lost(t, run_program(t, ran, err));
@@ -1223,6 +1231,7 @@ static int trace_disarm(struct target *target, struct err *err)
     bool ran;
     if (!tr || !tr->armed)
         return 0;
+    uint64_t since = now(t);
     t->trace_ending = true;
     int ret = stop_program(t, &ran, err);
     t->trace_ending = false;
@@ -1248,6 +1257,7 @@ static int trace_disarm(struct target *target, struct err *err)
     set_hooks(tr, false);
     if (ret < 0)
         return err_prefix(err, ret, "disarming the trace");
+    sh4_trace_log_disarmed(tr, now(t) - since);
     uint32_t expevt = t->trap[1];
     ret = run_program(t, ran, err);
     return ret == 0 && tr->was_reset ? sh4_reset_error(expevt, err) : ret;
@@ -1287,6 +1297,7 @@ static int trace_set_active(struct target *target, bool active, struct err *err)
     if (ret == 0 && active != tr->active) {
         ret = sh4_trace_switch(tr, active, err);
         tr->was_inactive = true;
+        sh4_trace_log_active(tr);
     }
     return ret < 0 ? err_prefix(err, ret, "trace") : run_program(t, ran, err);
 }

@@ -157,6 +157,13 @@ bool sh4_trace_holds(const struct sh4_target *t, uint32_t pc);
 bool sh4_trace_of_agents(const struct sh4_trace *tr, uint32_t pc);
 /* The status note, anew. */
 void sh4_trace_note(struct sh4_trace *tr);
+/* ---- what is logged (log.c): lines of the subject prof ---- */
+void sh4_trace_log_armed(const struct sh4_trace *tr, uint64_t took_ns, uint64_t wire_bits);
+void sh4_trace_log_drain(const struct sh4_trace *tr, uint64_t events, uint32_t lost, uint64_t wire_bits);
+void sh4_trace_log_stall(const struct sh4_trace *tr, uint64_t ns);
+void sh4_trace_log_again(const struct sh4_trace *tr, const char *why);
+void sh4_trace_log_active(const struct sh4_trace *tr);
+void sh4_trace_log_disarmed(const struct sh4_trace *tr, uint64_t took_ns);
 /* A drain: the agent is halted in the kernel. Everything in the ring goes to the queue (arm.c calls it too). */
 int sh4_trace_empty(struct sh4_trace *tr, struct err *err);
 /* Event made by the host. */
