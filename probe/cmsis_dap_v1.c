@@ -130,7 +130,7 @@ static int hid_link_check(const struct usb_info *dev, uint8_t interface, struct 
         return no_node(dev, interface, err);
     if (access(path, R_OK | W_OK) != 0)
         return no_access(path, dev, err);
-    if (holder_find(path, who, sizeof who))
+    if (holder_find("/proc", path, who, sizeof who))
         return err_set(err, ERR_USB, "end that program: two on one HID get each other's answers", "HID %s: %s is held by %s", dev->bus_path, path,
                        who);
     return 0;

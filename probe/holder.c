@@ -22,14 +22,14 @@ static bool is_node(const char *fd, const char *node, const struct stat *wanted)
     return !strcmp(to, node) || (!strncmp(to, "/dev/", 5) && stat(fd, &st) == 0 && st.st_dev == wanted->st_dev && st.st_ino == wanted->st_ino);
 }
 
-static bool has_open(const char *pid, const char *node, const struct stat *wanted)
+static bool has_open(const char *proc, const char *pid, const char *node, const struct stat *wanted)
 {
-    char path[300];
-    snprintf(path, sizeof path, "/proc/%.20s/fd", pid);
+    char path[PATH_MAX];
+    snprintf(path, sizeof path, "%s/%.20s/fd", proc, pid);
     DIR *dir = opendir(path);
     bool found = false;
     for (struct dirent *e; dir && !found && (e = readdir(dir));) {
-        snprintf(path, sizeof path, "/proc/%.20s/fd/%.20s", pid, e->d_name);
+        snprintf(path, sizeof path, "%s/%.20s/fd/%.20s", proc, pid, e->d_name);
         found = is_node(path, node, wanted);
     }
     if (dir)
@@ -38,11 +38,11 @@ static bool has_open(const char *pid, const char *node, const struct stat *wante
 }
 
 /* The parent's id, 0 if there is none. proc(5): pid (comm) state ppid, and comm may hold anything. */
-static int parent_of(int pid)
+static int parent_of(const char *proc, int pid)
 {
-    char path[40], text[256] = "";
+    char path[PATH_MAX], text[256] = "";
     int parent = 0;
-    snprintf(path, sizeof path, "/proc/%d/stat", pid);
+    snprintf(path, sizeof path, "%s/%d/stat", proc, pid);
     FILE *in = fopen(path, "re");
     const char *end = in && fgets(text, sizeof text, in) ? strrchr(text, ')') : NULL;
     if (end && sscanf(end + 1, " %*c %d", &parent) != 1)
@@ -52,20 +52,20 @@ static int parent_of(int pid)
     return parent;
 }
 
-static bool started_us(int pid)
+static bool started_us(const char *proc, int pid)
 {
     enum { GENERATIONS = 64 };
     int at = getpid();
     for (int i = 0; i < GENERATIONS && at > 1; i++)
-        if ((at = parent_of(at)) == pid)
+        if ((at = parent_of(proc, at)) == pid)
             return true;
     return false;
 }
 
-static void describe(int pid, char *out, size_t cap)
+static void describe(const char *proc, int pid, char *out, size_t cap)
 {
-    char path[40], name[64] = "";
-    snprintf(path, sizeof path, "/proc/%d/comm", pid);
+    char path[PATH_MAX], name[64] = "";
+    snprintf(path, sizeof path, "%s/%d/comm", proc, pid);
     FILE *in = fopen(path, "re");
     if (in && fgets(name, sizeof name, in))
         name[strcspn(name, "\n")] = 0;
@@ -74,20 +74,20 @@ static void describe(int pid, char *out, size_t cap)
     snprintf(out, cap, "%s%sprocess %d%s", name, *name ? " (" : "", pid, *name ? ")" : "");
 }
 
-int holder_find(const char *node, char *out, size_t cap)
+int holder_find(const char *proc, const char *node, char *out, size_t cap)
 {
     struct stat st;
-    DIR *proc = stat(node, &st) == 0 ? opendir("/proc") : NULL;
+    DIR *dir = stat(node, &st) == 0 ? opendir(proc) : NULL;
     int found = 0;
     snprintf(out, cap, "%s", "");
-    for (struct dirent *e; proc && !found && (e = readdir(proc));) {
+    for (struct dirent *e; dir && !found && (e = readdir(dir));) {
         int pid = atoi(e->d_name);
-        if (pid > 0 && pid != getpid() && has_open(e->d_name, node, &st) && !started_us(pid))
+        if (pid > 0 && pid != getpid() && has_open(proc, e->d_name, node, &st) && !started_us(proc, pid))
             found = pid;
     }
-    if (proc)
-        closedir(proc);
+    if (dir)
+        closedir(dir);
     if (found)
-        describe(found, out, cap);
+        describe(proc, found, out, cap);
     return found;
 }

@@ -23,7 +23,7 @@ enum { RATE_PERCENT = 3, DRAIN_NS = 1000 * 1000 * 1000, FIFO_BITS = 10 * 64, STE
 static int in_use(const char *node, struct err *err)
 {
     char who[80];
-    bool known = holder_find(node, who, sizeof who) > 0;
+    bool known = holder_find("/proc", node, who, sizeof who) > 0;
     return err_set(err, ERR_USB, "end that program, or name another port", "%s is in use by %s", node, known ? who : "another program");
 }
 
@@ -38,7 +38,7 @@ int tty_problem(const char *node, struct err *err)
     char who[80];
     if (access(node, R_OK | W_OK) < 0 && (errno == EACCES || errno == EPERM))
         return no_permission(node, err);
-    return holder_find(node, who, sizeof who) ? in_use(node, err) : 0;
+    return holder_find("/proc", node, who, sizeof who) ? in_use(node, err) : 0;
 }
 
 static void nap(long ns) { nanosleep(&(struct timespec){ .tv_nsec = ns }, NULL); }

@@ -1,6 +1,5 @@
 /* Finding USB devices and saying why one cannot be opened. Linux's sysfs has the strings of devices that may not be
- * opened, and the drivers that hold them: https://docs.kernel.org/driver-api/usb (sysfs names: BUS-PORT.PORT:CONFIG.INTERFACE). */
-#include <ctype.h>
+ * opened, and the drivers that hold them: probe/usb_sysfs.h. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,8 +10,9 @@
 #include "probe/holder.h"
 #include "probe/probe.h"
 #include "probe/usb_private.h"
+#include "probe/usb_sysfs.h"
 
-#define SYSFS "/sys/bus/usb/devices/"
+#define SYSFS "/sys/bus/usb/devices"
 
 int usb_begin(libusb_context **ctx, struct err *err)
 {
@@ -22,32 +22,7 @@ int usb_begin(libusb_context **ctx, struct err *err)
     return 0;
 }
 
-/* One line of a file in sysfs, without blanks around it; "" if there is none. */
-static void sysfs_text(const char *device, const char *file, char *out, size_t cap)
-{
-    char path[160], line[256] = "";
-    snprintf(path, sizeof path, SYSFS "%s/%s", device, file);
-    FILE *in = fopen(path, "re");
-    if (in && !fgets(line, sizeof line, in))
-        line[0] = 0;
-    if (in)
-        fclose(in);
-    size_t n = strlen(line);
-    while (n && isspace((unsigned char)line[n - 1]))
-        line[--n] = 0;
-    snprintf(out, cap, "%s", text_clean(line + strspn(line, " ")));
-}
-
-/* Whether sysfs has this device under its path: not after it was unplugged, nor on systems without sysfs. */
-static bool in_sysfs(const struct usb_info *dev)
-{
-    char bus[16], address[16];
-    sysfs_text(dev->bus_path, "busnum", bus, sizeof bus);
-    sysfs_text(dev->bus_path, "devnum", address, sizeof address);
-    return *bus && atoi(bus) == dev->bus && atoi(address) == dev->address;
-}
-
-bool usb_present(const struct usb_info *dev) { return access(SYSFS, F_OK) != 0 || in_sysfs(dev); }
+bool usb_present(const struct usb_info *dev) { return access(SYSFS, F_OK) != 0 || usb_sysfs_has(SYSFS, dev); }
 
 static void fill_path(libusb_device *d, struct usb_info *u)
 {
@@ -80,7 +55,7 @@ static void fill_interfaces(libusb_device *d, struct usb_info *u)
         char name[64];
         fill_interface(&c->interface[i].altsetting[0], itf);
         snprintf(name, sizeof name, "%s:%u.%u", u->bus_path, c->bConfigurationValue, itf->number);
-        sysfs_text(name, "interface", itf->label, sizeof itf->label);
+        usb_sysfs_text(SYSFS, name, "interface", itf->label, sizeof itf->label);
     }
     libusb_free_config_descriptor(c);
 }
@@ -106,13 +81,13 @@ static void ask_strings(libusb_device *d, const struct libusb_device_descriptor 
 
 static void fill_strings(libusb_device *d, const struct libusb_device_descriptor *desc, struct usb_info *u)
 {
-    if (!in_sysfs(u)) {
+    if (!usb_sysfs_has(SYSFS, u)) {
         ask_strings(d, desc, u);
         return;
     }
-    sysfs_text(u->bus_path, "serial", u->serial, sizeof u->serial);
-    sysfs_text(u->bus_path, "product", u->product, sizeof u->product);
-    sysfs_text(u->bus_path, "manufacturer", u->manufacturer, sizeof u->manufacturer);
+    usb_sysfs_text(SYSFS, u->bus_path, "serial", u->serial, sizeof u->serial);
+    usb_sysfs_text(SYSFS, u->bus_path, "product", u->product, sizeof u->product);
+    usb_sysfs_text(SYSFS, u->bus_path, "manufacturer", u->manufacturer, sizeof u->manufacturer);
 }
 
 static void fill(libusb_device *d, const struct libusb_device_descriptor *desc, struct usb_info *u)
@@ -177,28 +152,16 @@ static int open_failed(const struct usb_info *dev, int rc, struct err *err)
     return err_set(err, ERR_USB, "unplug it, plug it in again", "USB %s: cannot be opened: %s", dev->bus_path, libusb_strerror(rc));
 }
 
-/* The kernel driver on an interface, "" if none: "usbfs" is another program. */
-static void bound_driver(const struct usb_info *dev, uint8_t interface, char *out, size_t cap)
-{
-    char config[8], path[200], to[200];
-    sysfs_text(dev->bus_path, "bConfigurationValue", config, sizeof config);
-    snprintf(path, sizeof path, SYSFS "%s:%s.%u/driver", dev->bus_path, *config ? config : "1", interface);
-    ssize_t n = readlink(path, to, sizeof to - 1);
-    to[n > 0 ? n : 0] = 0;
-    const char *base = strrchr(to, '/');
-    snprintf(out, cap, "%.60s", base ? base + 1 : to);
-}
-
 static int busy(const struct usb_info *dev, uint8_t interface, struct err *err)
 {
     char node[40], holder[100], driver[64], hint[160];
     node_of(dev, node, sizeof node);
-    bound_driver(dev, interface, driver, sizeof driver);
+    usb_sysfs_driver(SYSFS, dev, interface, driver, sizeof driver);
     if (*driver && strcmp(driver, "usbfs")) {
         snprintf(hint, sizeof hint, "unbind it: rmmod %.40s, or end what uses it", driver);
         return err_set(err, ERR_USB, hint, "USB %s: interface %u is held by the kernel driver %s", dev->bus_path, interface, driver);
     }
-    if (holder_find(node, holder, sizeof holder))
+    if (holder_find("/proc", node, holder, sizeof holder))
         return err_set(err, ERR_USB, "end that program, or name another adapter", "USB %s: interface %u is held by %s",
                        dev->bus_path, interface, holder);
     return err_set(err, ERR_USB, "end the other program; `sudo fuser -v /dev/bus/usb/*/*` shows it", "USB %s: interface %u is held by another program",

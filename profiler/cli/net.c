@@ -4,6 +4,7 @@
 #include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
+#include <limits.h>
 #include <netdb.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -19,13 +20,14 @@ enum { BACKLOG = 16, PORT_TRIES = 20 };
 
 /* ---- who has a port ---- */
 
-/* The inode of the socket that listens on port, from one of /proc/net/tcp, tcp6; 0 if none.
+/* The inode of the socket that listens on port, from one of /proc/net's tables, tcp and tcp6; 0 if none.
  * Columns: sl local_address rem_address st ... inode; state 0A is LISTEN. Source: proc(5). */
-static unsigned long listening_inode(const char *table, unsigned port)
+static unsigned long listening_inode(const char *proc, const char *table, unsigned port)
 {
-    char line[512];
+    char path[PATH_MAX], line[512];
     unsigned long found = 0;
-    FILE *f = fopen(table, "r");
+    snprintf(path, sizeof path, "%s/net/%s", proc, table);
+    FILE *f = fopen(path, "r");
     while (f && !found && fgets(line, sizeof line, f)) {
         unsigned local, state;
         unsigned long inode;
@@ -38,11 +40,11 @@ static unsigned long listening_inode(const char *table, unsigned port)
     return found;
 }
 
-static bool process_has(const char *pid, const char *link)
+static bool process_has(const char *proc, const char *pid, const char *link)
 {
-    char dir[64], target[64];
+    char dir[PATH_MAX], target[64];
     bool has = false;
-    snprintf(dir, sizeof dir, "/proc/%.16s/fd", pid);
+    snprintf(dir, sizeof dir, "%s/%.16s/fd", proc, pid);
     DIR *d = opendir(dir);
     for (struct dirent *e; d && !has && (e = readdir(d));) {
         ssize_t n = readlinkat(dirfd(d), e->d_name, target, sizeof target - 1);
@@ -56,10 +58,10 @@ static bool process_has(const char *pid, const char *link)
     return has;
 }
 
-static void process_name(const char *pid, char *buf, size_t cap)
+static void process_name(const char *proc, const char *pid, char *buf, size_t cap)
 {
-    char path[64], name[64] = "?";
-    snprintf(path, sizeof path, "/proc/%.16s/comm", pid);
+    char path[PATH_MAX], name[64] = "?";
+    snprintf(path, sizeof path, "%s/%.16s/comm", proc, pid);
     FILE *f = fopen(path, "r");
     if (f) {
         if (fgets(name, sizeof name, f))
@@ -69,31 +71,26 @@ static void process_name(const char *pid, char *buf, size_t cap)
     snprintf(buf, cap, "%s (process %.16s)", name, pid);
 }
 
-const char *net_port_owner(unsigned port, char *buf, size_t cap)
+const char *net_port_owner(const char *proc, unsigned port, char *buf, size_t cap)
 {
     char link[48];
     buf[0] = 0;
-    unsigned long inode = listening_inode("/proc/net/tcp", port);
+    unsigned long inode = listening_inode(proc, "tcp", port);
     if (!inode)
-        inode = listening_inode("/proc/net/tcp6", port);
+        inode = listening_inode(proc, "tcp6", port);
     if (!inode)
         return buf;
     snprintf(link, sizeof link, "socket:[%lu]", inode);
-    DIR *d = opendir("/proc");
+    DIR *d = opendir(proc);
     for (struct dirent *e; d && !buf[0] && (e = readdir(d));)
-        if (isdigit((unsigned char)e->d_name[0]) && process_has(e->d_name, link))
-            process_name(e->d_name, buf, cap);
+        if (isdigit((unsigned char)e->d_name[0]) && process_has(proc, e->d_name, link))
+            process_name(proc, e->d_name, buf, cap);
     if (d)
         closedir(d);
     return buf;
 }
 
 /* ---- TCP ---- */
-
-struct address {
-    char host[256]; /* "" = loopback, both families; "*" = every interface */
-    unsigned port;
-};
 
 static bool parse_port(const char *text, unsigned *port)
 {
@@ -105,22 +102,24 @@ static bool parse_port(const char *text, unsigned *port)
     return !*end && v <= 65535;
 }
 
-static int parse_address(const char *text, unsigned default_port, struct address *a, struct err *err)
+static int parse_path(const char *path, struct net_address *a, struct err *err)
+{
+    if (strlen(path) >= sizeof a->path)
+        return err_set(err, ERR_USAGE, "use a shorter path", "%s: longer than a socket's name may be", path);
+    strcpy(a->path, path);
+    return 0;
+}
+
+/* The host is n bytes, an IPv6 address among them in brackets. */
+static int parse_host(const char *text, const char *host, size_t n, struct net_address *a, struct err *err)
 {
     const char *hint = "write HOST:PORT, [V6ADDRESS]:PORT, :PORT or a path with a '/'";
-    *a = (struct address){ .port = default_port };
-    const char *colon = strrchr(text, ':');
-    const char *host = text;
-    size_t n = colon ? (size_t)(colon - text) : 0;
-    if (!colon && !isdigit((unsigned char)text[0]) && text[0])
-        return err_set(err, ERR_USAGE, hint, "address %s has no port", text);
-    if (text[0] && !parse_port(colon ? colon + 1 : text, &a->port))
-        return err_set(err, ERR_USAGE, hint, "address %s: not a port", text);
-    if (n >= 2 && host[0] == '[' && host[n - 1] == ']') {
+    bool bracketed = n >= 2 && host[0] == '[' && host[n - 1] == ']';
+    if (bracketed != (n && memchr(host, ':', n)))
+        return err_set(err, ERR_USAGE, hint, bracketed ? "address %s: only an IPv6 address goes in brackets" : "address %s: an IPv6 address goes in brackets", text);
+    if (bracketed) {
         host++;
         n -= 2;
-    } else if (n && memchr(host, ':', n)) {
-        return err_set(err, ERR_USAGE, hint, "address %s: an IPv6 address goes in brackets", text);
     }
     if (n >= sizeof a->host)
         return err_set(err, ERR_USAGE, hint, "address too long");
@@ -129,6 +128,25 @@ static int parse_address(const char *text, unsigned default_port, struct address
     if (strcmp(a->host, "localhost") == 0)
         a->host[0] = 0;
     return 0;
+}
+
+int net_parse(const char *text, unsigned default_port, struct net_address *out, struct err *err)
+{
+    const char *hint = "write HOST:PORT, [V6ADDRESS]:PORT, :PORT or a path with a '/'";
+    struct net_address a = { .port = default_port };
+    const char *colon = strrchr(text, ':');
+    int ret;
+    if (strchr(text, '/'))
+        ret = parse_path(text, &a, err);
+    else if (!colon && !isdigit((unsigned char)text[0]) && text[0])
+        ret = err_set(err, ERR_USAGE, hint, "address %s has no port", text);
+    else if (text[0] && !parse_port(colon ? colon + 1 : text, &a.port))
+        ret = err_set(err, ERR_USAGE, hint, "address %s: not a port", text);
+    else
+        ret = parse_host(text, text, colon ? (size_t)(colon - text) : 0, &a, err);
+    if (ret == 0)
+        *out = a;
+    return ret;
 }
 
 static bool is_loopback(const struct sockaddr *sa)
@@ -189,7 +207,7 @@ static int bind_one(const struct sockaddr *sa, socklen_t len, struct net_listene
 static int bind_failed(const char *address, unsigned port, int e, struct err *err)
 {
     char owner[96], hint[192] = "choose another port, or end the program that has this one";
-    if (e == EADDRINUSE && net_port_owner(port, owner, sizeof owner)[0])
+    if (e == EADDRINUSE && net_port_owner("/proc", port, owner, sizeof owner)[0])
         return err_set(err, ERR_IO, hint, "listen on %s: port %u is taken by %s", address, port, owner);
     if (e == EADDRINUSE)
         return err_set(err, ERR_IO, hint, "listen on %s: port %u is taken", address, port);
@@ -223,7 +241,7 @@ static int bind_all(const struct addrinfo *list, unsigned port, struct net_liste
     return n;
 }
 
-static int resolve(const struct address *a, struct addrinfo **list, struct err *err)
+static int resolve(const struct net_address *a, struct addrinfo **list, struct err *err)
 {
     char port[8];
     const struct addrinfo hints = { .ai_family = AF_UNSPEC, .ai_socktype = SOCK_STREAM,
@@ -236,24 +254,20 @@ static int resolve(const struct address *a, struct addrinfo **list, struct err *
     return 0;
 }
 
-static int listen_tcp(const char *text, unsigned default_port, struct net_listener *out, struct err *err)
+static int listen_tcp(const char *text, const struct net_address *a, struct net_listener *out, struct err *err)
 {
-    struct address a;
     struct addrinfo *list;
-    int ret = parse_address(text, default_port, &a, err);
-    if (ret < 0)
-        return ret;
-    ret = resolve(&a, &list, err);
+    int ret = resolve(a, &list, err);
     if (ret < 0)
         return ret;
     int n = 0, e = 0;
-    for (int i = 0; i < (a.port ? 1 : PORT_TRIES); i++) { /* a free port may be free in one family only */
-        n = bind_all(list, a.port, out, &e);
+    for (int i = 0; i < (a->port ? 1 : PORT_TRIES); i++) { /* a free port may be free in one family only */
+        n = bind_all(list, a->port, out, &e);
         if (n >= 0)
             break;
     }
     freeaddrinfo(list);
-    return n > 0 ? n : bind_failed(text[0] ? text : "loopback", a.port, e, err);
+    return n > 0 ? n : bind_failed(text[0] ? text : "loopback", a->port, e, err);
 }
 
 /* ---- Unix sockets ---- */
@@ -285,7 +299,7 @@ static int path_taken(const char *path, pid_t who, struct err *err)
     char pid[16], name[96] = "another program";
     snprintf(pid, sizeof pid, "%ld", (long)who);
     if (who > 0)
-        process_name(pid, name, sizeof name);
+        process_name("/proc", pid, name, sizeof name);
     return err_set(err, ERR_IO, "choose another path, or end that program", "listen on %s: %s listens there", path, name);
 }
 
@@ -294,8 +308,7 @@ static int listen_unix(const char *path, struct net_listener *l, struct err *err
     struct sockaddr_un sa = { .sun_family = AF_UNIX };
     pid_t who;
     *l = (struct net_listener){ .fd = -1, .loopback = true };
-    if (strlen(path) >= sizeof sa.sun_path)
-        return err_set(err, ERR_USAGE, "use a shorter path", "%s: longer than a socket's name may be", path);
+    _Static_assert(sizeof sa.sun_path == sizeof l->path, "net_parse() has measured it");
     strcpy(sa.sun_path, path);
     switch (look_at(&sa, &who)) {
     case PLACE_TAKEN: return path_taken(path, who, err);
@@ -315,9 +328,12 @@ static int listen_unix(const char *path, struct net_listener *l, struct err *err
 
 int net_listen(const char *address, unsigned default_port, struct net_listener out[NET_MAX_LISTENERS], struct err *err)
 {
-    if (address && strchr(address, '/'))
-        return listen_unix(address, out, err);
-    return listen_tcp(address ? address : "", default_port, out, err);
+    struct net_address a;
+    const char *text = address ? address : "";
+    int ret = net_parse(text, default_port, &a, err);
+    if (ret < 0)
+        return ret;
+    return *a.path ? listen_unix(a.path, out, err) : listen_tcp(text, &a, out, err);
 }
 
 void net_close(struct net_listener *l)

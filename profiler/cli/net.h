@@ -17,6 +17,16 @@ struct net_listener {
 
 enum { NET_MAX_LISTENERS = 4 };
 
+/* An address taken apart. */
+struct net_address {
+    char host[256]; /* "" = loopback, both families; "*" = every interface */
+    unsigned port;
+    char path[108]; /* of a Unix socket; "": it is none */
+};
+
+/* net_parse - what net_listen() makes of an address, which is told there. Pure. -ERR_USAGE, *out untouched: it has another form. */
+int net_parse(const char *address, unsigned default_port, struct net_address *out, struct err *err);
+
 /* net_listen - open what an address names
  * address        "3333", ":3333" and "localhost:3333" (both loopback families), "HOST:PORT", "[V6]:PORT",
  *                "*:PORT" (every interface), or a path with a '/' (Unix socket, mode 0600; a stale file is
@@ -36,8 +46,9 @@ void net_close(struct net_listener *l);
  * Returns the descriptor, -1 if there is none (errno says why). */
 int net_accept(const struct net_listener *l, char *peer, size_t cap);
 
-/* net_port_owner - who listens on a TCP port: "gdbserver (process 4711)" from /proc
+/* net_port_owner - who listens on a TCP port: "gdbserver (process 4711)"
+ * proc   "/proc"
  * Returns buf, "" when it cannot be known (another user's process). */
-const char *net_port_owner(unsigned port, char *buf, size_t cap);
+const char *net_port_owner(const char *proc, unsigned port, char *buf, size_t cap);
 
 #endif

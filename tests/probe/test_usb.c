@@ -84,7 +84,7 @@ static void holder_find__file_open_elsewhere__names_the_process(void **state)
     char byte;
     (void)state;
     assert_true(fd >= 0);
-    assert_int_equal(holder_find(path, text, sizeof text), 0); /* oneself does not count */
+    assert_int_equal(holder_find("/proc", path, text, sizeof text), 0); /* oneself does not count */
     assert_string_equal(text, "");
     assert_int_equal(pipe(ready), 0);
     pid_t child = fork();
@@ -95,13 +95,13 @@ static void holder_find__file_open_elsewhere__names_the_process(void **state)
         _exit(0);
     }
     assert_int_equal(read(ready[0], &byte, 1), 1);
-    assert_int_equal(holder_find(path, text, sizeof text), child);
+    assert_int_equal(holder_find("/proc", path, text, sizeof text), child);
     snprintf(wanted, sizeof wanted, "(process %d)", child);
     assert_non_null(strstr(text, wanted));
     assert_non_null(strstr(text, "test_probe_usb"));
     kill(child, SIGKILL);
     waitpid(child, NULL, 0);
-    assert_int_equal(holder_find(path, text, sizeof text), 0);
+    assert_int_equal(holder_find("/proc", path, text, sizeof text), 0);
     close(fd);
     close(ready[0]);
     close(ready[1]);
