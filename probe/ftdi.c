@@ -127,9 +127,9 @@ static void ftdi_op_stats(struct probe *p, uint64_t *tck_clocks, uint64_t *trans
 static int pin_option(struct ftdi *f, enum ftdi_signal s, const char *value, struct err *err)
 {
     bool inverted = value[0] == '!';
-    char *end;
-    long bit = strtol(value + inverted, &end, 10);
-    if (*end || end == value + inverted || bit < PIN_FIRST || bit >= PIN_END)
+    const char *end = value + inverted;
+    uint64_t bit;
+    if (!options_number(&end, 10, &bit) || *end || bit < PIN_FIRST || bit >= PIN_END)
         return err_set(err, ERR_USAGE, "4..7 are GPIOL0..3 (ADBUS4..7), 8..15 GPIOH0..7 (ACBUS); ! for an inverter between", "ftdi: pin \"%s\"", value);
     uint16_t mask = (uint16_t)(1u << bit);
     f->pin[s] = (struct ftdi_pin){ .data = mask, .data_inverted = inverted };

@@ -80,12 +80,11 @@ static int find_form(struct pdo_file *f, const struct pdo_file_config *cfg, stru
 
 static int bit_number(const char *text, unsigned fallback, unsigned bits, struct err *err)
 {
-    char *end;
     const char *digits = text ? text + (*text == 'D' || *text == 'd') : "";
-    unsigned long v = strtoul(digits, &end, 10);
+    uint64_t v;
     if (!text)
         return (int)fallback;
-    if (end == digits || *end || v >= bits)
+    if (!options_number(&digits, 10, &v) || *digits || v >= bits)
         return err_set(err, ERR_NOT_FOUND, "--signals CLOCK,DATA, or pdoclk= and pdo= behind --pdo: numbers of bits; unit= bytes a sample",
                        "no signal '%s' in raw samples of %u bits: they have bits 0 to %u", text, bits, bits - 1);
     return (int)v;
@@ -296,9 +295,9 @@ static struct file_probe *self(struct probe *p) { return (struct file_probe *)p;
 
 static int take_unit(struct file_probe *p, const char *value, struct err *err)
 {
-    char *end;
-    unsigned long v = strtoul(value, &end, 10);
-    if (end == value || *end || !v || v > PDO_UNIT_MAX)
+    const char *end = value;
+    uint64_t v;
+    if (!options_number(&end, 10, &v) || *end || !v || v > PDO_UNIT_MAX)
         return err_set(err, ERR_USAGE, "bytes a sample, 1 to 16", "unit: '%s' is no number of bytes", value);
     p->cfg.unit = (unsigned)v;
     return 0;

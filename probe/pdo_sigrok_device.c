@@ -259,7 +259,7 @@ static GVariant *setting_value(const struct sigrok_api *a, const struct sr_key_i
     case SR_T_STRING: return a->g_variant_new_string(text);
     case SR_T_BOOL: return a->g_variant_new_boolean(a->sr_parse_boolstring(text));
     case SR_T_UINT64: return a->sr_parse_sizestring(text, &size) == SR_OK ? a->g_variant_new_uint64(size) : NULL;
-    case SR_T_INT32: return number ? a->g_variant_new_int32((int32_t)low) : NULL;
+    case SR_T_INT32: return number && low >= INT32_MIN && low <= INT32_MAX ? a->g_variant_new_int32((int32_t)low) : NULL;
     case SR_T_FLOAT: return number ? a->g_variant_new_double(low) : NULL;
     case SR_T_DOUBLE_RANGE: return number ? a->g_variant_new("(dd)", low, high) : NULL;
     default: return NULL;

@@ -1,6 +1,5 @@
 #include "probe/pdo_sr.h"
 
-#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,6 +7,7 @@
 
 #include <zip.h>
 
+#include "probe/base/options.h"
 #include "probe/base/util.h"
 #include "probe/pdo_samples.h"
 
@@ -35,9 +35,8 @@ static uint64_t rate_of(const char *text)
 
 static void add_signal(struct pdo_sr_meta *m, const char *number, const char *name)
 {
-    char *end;
-    unsigned long n = strtoul(number, &end, 10);
-    if (*end || end == number || !n || n > 8 * PDO_UNIT_MAX || m->nsignals == PDO_SR_SIGNALS)
+    uint64_t n;
+    if (!options_number(&number, 10, &n) || *number || !n || n > 8 * PDO_UNIT_MAX || m->nsignals == PDO_SR_SIGNALS)
         return;
     snprintf(m->signal[m->nsignals].name, PDO_SR_NAME, "%.31s", name);
     m->signal[m->nsignals++].bit = (unsigned)n - 1;
@@ -46,9 +45,8 @@ static void add_signal(struct pdo_sr_meta *m, const char *number, const char *na
 /* 0: no number of bytes that a sample can have. */
 static unsigned unit_of(const char *value)
 {
-    char *end;
-    unsigned long n = strtoul(value, &end, 10);
-    return !isdigit((unsigned char)*value) || *end || n > PDO_UNIT_MAX ? 0 : (unsigned)n;
+    uint64_t n;
+    return !options_number(&value, 10, &n) || *value || n > PDO_UNIT_MAX ? 0 : (unsigned)n;
 }
 
 static void take_key(struct parse *p, const char *key, const char *value)

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "probe/base/options.h"
 #include "probe/base/util.h"
 
 enum { CLK, DATA };
@@ -45,8 +46,9 @@ static void timescale(struct pdo_vcd *v)
 {
     static const struct { const char *name; uint64_t hz; } units[] = { { "s", 1 }, { "ms", 1000 }, { "us", 1000000 }, { "ns", 1000000000 },
                                                                        { "ps", 1000000000000 }, { "fs", 1000000000000000 } };
-    char *unit;
-    unsigned long n = strtoul(v->field[0], &unit, 10);
+    const char *unit = v->field[0];
+    uint64_t n = 0;
+    options_number(&unit, 10, &n);
     const char *name = *unit || v->nfields < 2 ? unit : v->field[1];
     for (size_t k = 0; k < ARRAY_LEN(units); k++)
         if (v->nfields && (n == 1 || n == 10 || n == 100) && !strcmp(name, units[k].name))
@@ -86,9 +88,9 @@ static int put_edge(struct pdo_vcd *v, pdo_edge *out)
 
 static int time_mark(struct pdo_vcd *v, const char *t, pdo_edge *out, struct err *err)
 {
-    char *end;
-    unsigned long long to = strtoull(t + 1, &end, 10);
-    if (*end || end == t + 1 || to >> 62)
+    const char *end = t + 1;
+    uint64_t to;
+    if (!options_number(&end, 10, &to) || *end || to >> 62)
         return bad(v, "a time that is no number", err);
     if (v->timed && to < v->time)
         return bad(v, "time goes back", err);

@@ -76,9 +76,9 @@ static int id_option(void *ctx, const char *name, const char *value, struct err 
 {
     struct usb_id *id = ctx;
     uint16_t *to = !strcmp(name, "vid") ? &id->vid : !strcmp(name, "pid") ? &id->pid : NULL;
-    char *end;
-    unsigned long v = to ? strtoul(value, &end, 16) : 0;
-    if (to && (!*value || *end || v == 0 || v > UINT16_MAX))
+    const char *end = value;
+    uint64_t v = 0;
+    if (to && (!options_number(&end, 16, &v) || *end || v == 0 || v > UINT16_MAX))
         return err_set(err, ERR_USAGE, "four hexadecimal digits, as lsusb shows them: vid=0403,pid=6010", "--probe: %s=%s is no USB id", name, value);
     if (to)
         *to = (uint16_t)v;

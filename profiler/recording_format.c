@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "probe/base/bytes.h"
+#include "probe/base/options.h"
 
 /* ---- checksum ---- */
 
@@ -301,10 +302,8 @@ static bool next_line(char **text, char **key, char **value)
 
 static bool to_u64(const char *text, uint64_t *out)
 {
-    char *end;
-    errno = 0;
-    unsigned long long v = strtoull(text, &end, 10);
-    if (end == text || *end || errno || *text == '-')
+    uint64_t v;
+    if (!options_number(&text, 10, &v) || *text)
         return false;
     *out = v;
     return true;

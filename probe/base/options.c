@@ -1,5 +1,6 @@
 #include "probe/base/options.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -29,15 +30,30 @@ int options_each(const char *text, int (*item)(void *ctx, const char *name, cons
     return ret < 0 ? ret : 0;
 }
 
+bool options_number(const char **p, int base, uint64_t *out)
+{
+    char *end;
+    if (!(base == 16 ? isxdigit((unsigned char)**p) : isdigit((unsigned char)**p)))
+        return false;
+    errno = 0;
+    unsigned long long v = strtoull(*p, &end, base);
+    if (errno)
+        return false;
+    *p = end;
+    *out = v;
+    return true;
+}
+
 int options_hz(const char *name, const char *text, uint64_t lo, uint64_t hi, uint64_t *out, struct err *err)
 {
-    char *end, hint[80];
-    errno = 0;
-    unsigned long long v = strtoull(text, &end, 0);
+    char hint[80];
+    const char *end = text;
+    uint64_t v = 0;
+    bool number = options_number(&end, 0, &v);
     uint64_t unit = *end == 'k' || *end == 'K' ? 1000 : *end == 'M' ? 1000000 : 1;
     if (unit > 1)
         end++;
-    if (errno || end == text || *end || v > hi || v * unit < lo || v * unit > hi) {
+    if (!number || *end || v > hi || v * unit < lo || v * unit > hi) {
         snprintf(hint, sizeof hint, "%lluk to %lluM, for example 10M", (unsigned long long)lo / 1000, (unsigned long long)hi / 1000000);
         return err_set(err, ERR_USAGE, hint, "%s: \"%s\" is no clock frequency", name, text);
     }
@@ -50,11 +66,12 @@ static uint64_t take_ns(const char *text, const char **end)
 {
     static const struct { const char *unit; uint64_t ns; } units[] = { { "ns", 1 }, { "us", 1000 }, { "ms", 1000000 },
                                                                        { "s", 1000000000 } };
-    char *rest;
-    unsigned long long v = strtoull(text, &rest, 10);
+    const char *rest = text;
+    uint64_t v = 0;
+    bool number = options_number(&rest, 10, &v);
     for (size_t i = 0; i < ARRAY_LEN(units); i++) {
         size_t len = strlen(units[i].unit);
-        if (rest != text && v <= 1000000000 && !strncmp(rest, units[i].unit, len)) {
+        if (number && v <= 1000000000 && !strncmp(rest, units[i].unit, len)) {
             *end = rest + len;
             return v * units[i].ns;
         }
@@ -97,9 +114,8 @@ int options_fault(const char *text, const char *const *kinds, struct options_fau
     if (!kinds[f.kind])
         return unknown_kind(text, kinds, err);
     if (text[len]) {
-        char *end;
-        f.n = strtoull(text + len + 1, &end, 0);
-        if (*end || !f.n) {
+        const char *end = text + len + 1;
+        if (!options_number(&end, 0, &f.n) || *end || !f.n) {
             f.n = 0;
             if (take_times(text + len + 1, &f) < 0)
                 return err_set(err, ERR_USAGE, "write KIND@N, N a number above 0, or KIND@2s+500ms, KIND@2s+500ms/10s: from when, for how long, how often",

@@ -2,6 +2,7 @@
 #ifndef PROBE_BASE_OPTIONS_H
 #define PROBE_BASE_OPTIONS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -14,6 +15,12 @@ enum { OPTIONS_MAX_TEXT = 1024 };
  * Returns 0, item's failure, or -ERR_USAGE for a text of OPTIONS_MAX_TEXT or more characters. */
 int options_each(const char *text, int (*item)(void *ctx, const char *name, const char *value, struct err *err), void *ctx,
                  struct err *err);
+
+/* options_number - the digits at *p, which moves behind them
+ * base   10, 16, or 0: as in C, 0x of hexadecimal ones
+ * A sign or a blank is no digit: strtoull() takes "-1" for 18446744073709551615. Returns false, *p and *out untouched, if there is none, or more than
+ * 64 bits. */
+bool options_number(const char **p, int base, uint64_t *out);
 
 /* options_hz - "10M", "500k", "1000000" within lo..hi; -ERR_USAGE names the option and the range. */
 int options_hz(const char *name, const char *text, uint64_t lo, uint64_t hi, uint64_t *out, struct err *err);

@@ -2,10 +2,10 @@
 
 #include <elf.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "probe/base/nearest.h"
+#include "probe/base/options.h"
 #include "targets/s12z/s12z.h"
 #include "targets/sh4/regs.h"
 #include "targets/sh4/rsp/rsp.h"
@@ -133,9 +133,10 @@ const struct counter_event *part_counter(const struct part *part, uint16_t code)
 int part_event(const struct part *part, const char *option, const char *text, uint16_t *code, struct err *err)
 {
     struct nearest near = { .wanted = text };
-    char hint[NEAREST_TEXT], list[80], *end;
-    unsigned long number = strtoul(text, &end, 0);
-    bool is_number = end != text && !*end;
+    char hint[NEAREST_TEXT], list[80];
+    const char *end = text;
+    uint64_t number = 0;
+    bool is_number = options_number(&end, 0, &number) && !*end;
     if (!strcmp(text, "none") || (is_number && number == 0)) {
         *code = 0;
         return 0;

@@ -1,10 +1,12 @@
 #include "profiler/cli/settings.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "probe/base/log.h"
+#include "probe/base/options.h"
 #include "probe/base/util.h"
 #include "profiler/cli/conf.h"
 #include "profiler/cli/project.h"
@@ -91,15 +93,12 @@ static int set_irq_filter(struct settings *s, const char *text, struct err *err)
 /* ADDRESS:SIZE, both numbers, size with k or M. */
 static int set_agent_ram(struct settings *s, const char *text, struct err *err)
 {
-    char *end;
-    errno = 0;
-    unsigned long long base = strtoull(text, &end, 0);
-    if (end != text && *end == ':') {
-        char *rest;
-        unsigned long long size = strtoull(end + 1, &rest, 0);
-        unsigned shift = *rest == 'k' || *rest == 'K' ? 10 : *rest == 'M' ? 20 : 0;
-        rest += shift != 0;
-        if (rest != end + 1 && !*rest && !errno && size && size << shift >> shift == size && size << shift <= 1u << 30 &&
+    const char *at = text;
+    uint64_t base, size;
+    if (options_number(&at, 0, &base) && *at++ == ':' && options_number(&at, 0, &size)) {
+        unsigned shift = *at == 'k' || *at == 'K' ? 10 : *at == 'M' ? 20 : 0;
+        at += shift != 0;
+        if (!*at && size && size << shift >> shift == size && size << shift <= 1u << 30 &&
             base <= (1ull << 32) - (size << shift)) {
             s->ram_base = base;
             s->ram_bytes = (uint32_t)(size << shift);
@@ -135,7 +134,7 @@ static int set_voltage(struct settings *s, const char *text, struct err *err)
 {
     char *end;
     double v = strtod(text, &end);
-    if (end == text || (*end && strcmp(end, "V") && strcmp(end, "v")) || !(v >= 1 && v <= 6))
+    if ((!isdigit((unsigned char)*text) && *text != '.') || end == text || (*end && strcmp(end, "V") && strcmp(end, "v")) || !(v >= 1 && v <= 6))
         return err_set(err, ERR_USAGE, "volts, for example 3.3", "voltage: '%s' is not a number between 1 and 6", text);
     s->voltage_mv = (unsigned)(v * 1000 + 0.5);
     return 0;

@@ -4,6 +4,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "probe/base/options.h"
 #include "probe/base/util.h"
 #include "targets/s12z/s12z_priv.h"
 
@@ -288,10 +289,11 @@ static int cmd_watchdata(void *ctx, int argc, char **argv, const struct text_sin
     if (argc < 2 || argc > 3)
         return usage(err, "watchdata VALUE [MASK] | off", "watchdata");
     for (int i = 1; i < argc && !off; i++) {
-        char *end;
-        v[i - 1] = (uint32_t)strtoul(argv[i], &end, 0);
-        if (*end || end == argv[i])
-            return err_set(err, ERR_USAGE, "numbers as in C: 0x1234", "watchdata: %s is no number", argv[i]);
+        const char *end = argv[i];
+        uint64_t number;
+        if (!options_number(&end, 0, &number) || *end || number > UINT32_MAX)
+            return err_set(err, ERR_USAGE, "numbers as in C, of 32 bits: 0x1234", "watchdata: %s is no number", argv[i]);
+        v[i - 1] = (uint32_t)number;
     }
     int ret = s12z_watch_data(t, !off, v[0], v[1], &h, err);
     if (ret < 0)

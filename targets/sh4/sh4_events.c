@@ -1,9 +1,9 @@
 /* The 34 events of the performance counters. Codes, names and units: CodeScape ASE trace profiler guide, Linux
  * perf_event.c, KallistiOS perfctr.h. 0x1A is a count: the guide's "cycles" is a misprint (0x19, the same for
  * channel A, is a count everywhere). 0x0C appears in the guide only; two sources count 34 events. */
-#include <stdlib.h>
 #include <strings.h>
 
+#include "probe/base/options.h"
 #include "targets/sh4/sh4_priv.h"
 
 const struct counter_event sh4_events[] = {
@@ -46,10 +46,11 @@ const struct counter_event sh4_events[] = {
 
 int sh4_find_event(const char *text, uint16_t *code, struct err *err)
 {
-    char *end;
-    unsigned long v = strtoul(text, &end, 0);
+    const char *end = text;
+    uint64_t v = 0;
+    bool number = options_number(&end, 0, &v) && !*end;
     for (const struct counter_event *e = sh4_events; e->name; e++)
-        if (!strcasecmp(e->name, text) || (*text && !*end && e->code == v)) {
+        if (!strcasecmp(e->name, text) || (number && e->code == v)) {
             *code = e->code;
             return 0;
         }

@@ -4,6 +4,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "probe/base/options.h"
 #include "probe/base/util.h"
 #include "targets/sh4/regs.h"
 #include "targets/sh4/sh4_priv.h"
@@ -309,12 +310,20 @@ static int cmd_semihosting(void *ctx, int argc, char **argv, const struct text_s
     return 0;
 }
 
+static bool word_of(const char *text, uint32_t *out)
+{
+    uint64_t v;
+    if (!options_number(&text, 0, &v) || *text || v > UINT32_MAX)
+        return false;
+    *out = (uint32_t)v;
+    return true;
+}
+
 /* Data value of the watchpoint on channel B: the UBC's only data comparator. */
 static int cmd_watchdata(void *ctx, int argc, char **argv, const struct text_sink *out, struct err *err)
 {
     struct sh4_target *t = ctx;
     struct sh4_ubc_channel *b = &t->ubc[1];
-    char *end;
     if (argc > 3)
         return err_set(err, ERR_USAGE, "watchdata [VALUE [MASK]|off]", "watchdata: too many arguments");
     if (!b->used || b->kind == BP_HARD)
@@ -323,14 +332,9 @@ static int cmd_watchdata(void *ctx, int argc, char **argv, const struct text_sin
     if (argc > 1 && !strcmp(argv[1], "off")) {
         b->has_data = false;
     } else if (argc > 1) {
-        uint32_t v = (uint32_t)strtoul(argv[1], &end, 0), mask = 0xFFFFFFFFu;
-        bool bad = *end || end == argv[1];
-        if (argc == 3) {
-            mask = (uint32_t)strtoul(argv[2], &end, 0);
-            bad = bad || *end || end == argv[2];
-        }
-        if (bad)
-            return err_set(err, ERR_USAGE, "numbers as in C: 0x1234", "watchdata: not a number");
+        uint32_t v, mask = 0xFFFFFFFFu;
+        if (!word_of(argv[1], &v) || (argc == 3 && !word_of(argv[2], &mask)))
+            return err_set(err, ERR_USAGE, "numbers as in C, of 32 bits: 0x1234", "watchdata: not a number");
         b->has_data = true;
         /* Byte values are compared in both low bytes (UBC section of the hardware manual). */
         b->data = b->len == 1 ? (v & 0xFF) * 0x0101u : v;

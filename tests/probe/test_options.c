@@ -38,6 +38,7 @@ static void hz__units_and_range__or_a_hint(void **state)
         { "10M", 0, 10000000 },  { "500k", 0, 500000 },       { "1234567", 0, 1234567 }, { "0x100000", 0, 1048576 },
         { "", -ERR_USAGE, 7 },   { "10G", -ERR_USAGE, 7 },    { "99", -ERR_USAGE, 7 },   { "18446744073709M", -ERR_USAGE, 7 },
         { "101M", -ERR_USAGE, 7 }, { "-1", -ERR_USAGE, 7 },
+        { "-18446744073709541616", -ERR_USAGE, 7 }, { " 10M", -ERR_USAGE, 7 }, { "+10M", -ERR_USAGE, 7 },
     };
     (void)state;
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
@@ -63,6 +64,8 @@ static void fault__forms__parsed_or_refused(void **state)
         { "unplug@0", -ERR_USAGE, { .kind = 9 } },
         { "unplug@2s", -ERR_USAGE, { .kind = 9 } },
         { "unplug@2s+", -ERR_USAGE, { .kind = 9 } },
+        { "unplug@-1", -ERR_USAGE, { .kind = 9 } },
+        { "unplug@-18446744073709551615s+1s", -ERR_USAGE, { .kind = 9 } },
         { "plug", -ERR_USAGE, { .kind = 9 } },
         { "", -ERR_USAGE, { .kind = 9 } },
     };

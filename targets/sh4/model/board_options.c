@@ -1,4 +1,3 @@
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,10 +18,9 @@ static int parse_hz(const char *name, const char *text, uint32_t *out, struct er
 
 static int parse_us(const char *name, const char *text, uint64_t *out, struct err *err)
 {
-    char *end;
-    errno = 0;
-    unsigned long long v = strtoull(text, &end, 0);
-    if (errno || end == text || *end || v == 0 || v > 1000000000)
+    const char *end = text;
+    uint64_t v;
+    if (!options_number(&end, 0, &v) || *end || v == 0 || v > 1000000000)
         return err_set(err, ERR_USAGE, "a number of microseconds, 1 to 1000000000", "%s=%s", name, text);
     *out = v;
     return 0;
