@@ -200,6 +200,11 @@ static int read_file(struct symbols *s, const char *path, struct err *err)
     return ret;
 }
 
+static bool image_member(const struct image *im, const char *type, const char *name, uint64_t *offset, uint64_t *bytes)
+{
+    return symbols_member(im->priv, type, name, offset, bytes);
+}
+
 static bool image_lookup(const struct image *im, const char *name, uint64_t *addr)
 {
     return symbols_lookup(im->priv, name, addr);
@@ -213,6 +218,7 @@ int symbols_open(const char *path, struct symbols **out, struct err *err)
         return err_set(err, ERR_NOMEM, "", "%s: out of memory", path);
     s->image.path = arena_str(&s->arena, path);
     s->image.lookup = image_lookup;
+    s->image.member = image_member;
     s->image.priv = s;
     if (!s->image.path)
         ret = err_set(err, ERR_NOMEM, "", "%s: out of memory", path);

@@ -64,6 +64,12 @@ bool symbols_line(const struct symbols *s, uint64_t addr, const char **file, int
  * false if absent. A name that several local symbols share gives the first. */
 bool symbols_lookup(const struct symbols *s, const char *name, uint64_t *addr);
 
+/* symbols_member - where debug information puts a member of a struct or union of the program
+ * type, name   "kthread", "label": outside of functions and namespaces, in the first unit that has it
+ * offset, bytes   from the struct's start; the member's size, 0 unknown
+ * Returns false if it does not say. Walks the debug information: for the edges. */
+bool symbols_member(const struct symbols *s, const char *type, const char *name, uint64_t *offset, uint64_t *bytes);
+
 /* symbols_parse - an address as people write it
  * text   "0x8c010000", a decimal number, "symbol", "symbol+off" or "symbol-off" (off decimal or 0x...),
  *        "file.c:line" (file by its whole name, last part or last parts)

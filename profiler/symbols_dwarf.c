@@ -94,3 +94,55 @@ int symbols_read_dwarf(struct symbols *s, struct err *err)
     }
     return 0;
 }
+
+/* ---- members of types ---- */
+
+/* How far a member is from its struct's start; a union's have no such attribute. */
+static bool member_offset(Dwarf_Die *die, uint64_t *out)
+{
+    Dwarf_Attribute attr;
+    Dwarf_Word value = 0;
+    if (dwarf_attr(die, DW_AT_data_member_location, &attr) && dwarf_formudata(&attr, &value) != 0)
+        return false;
+    *out = value;
+    return true;
+}
+
+static bool find_member(Dwarf_Die *type, const char *name, uint64_t *offset, uint64_t *bytes)
+{
+    Dwarf_Die die, of;
+    Dwarf_Attribute attr;
+    Dwarf_Word size = 0;
+    for (int ret = dwarf_child(type, &die); ret == 0; ret = dwarf_siblingof(&die, &die)) {
+        const char *is = dwarf_diename(&die);
+        if (dwarf_tag(&die) != DW_TAG_member || !is || strcmp(is, name) != 0)
+            continue;
+        if (dwarf_attr(&die, DW_AT_type, &attr) && dwarf_formref_die(&attr, &of))
+            dwarf_aggregate_size(&of, &size);
+        *bytes = size;
+        return member_offset(&die, offset);
+    }
+    return false;
+}
+
+static bool is_type(Dwarf_Die *die, const char *type)
+{
+    int tag = dwarf_tag(die);
+    const char *name = dwarf_diename(die);
+    return (tag == DW_TAG_structure_type || tag == DW_TAG_union_type) && name && !strcmp(name, type) && dwarf_haschildren(die) == 1;
+}
+
+bool symbols_member(const struct symbols *s, const char *type, const char *name, uint64_t *offset, uint64_t *bytes)
+{
+    Dwarf_Off off = 0, next;
+    size_t header;
+    Dwarf_Die unit, die;
+    while (s->dwarf && dwarf_nextcu(s->dwarf, off, &next, &header, NULL, NULL, NULL) == 0) {
+        if (dwarf_offdie(s->dwarf, off + header, &unit))
+            for (int ret = dwarf_child(&unit, &die); ret == 0; ret = dwarf_siblingof(&die, &die))
+                if (is_type(&die, type) && find_member(&die, name, offset, bytes))
+                    return true;
+        off = next;
+    }
+    return false;
+}

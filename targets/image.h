@@ -35,6 +35,9 @@ struct image {
     size_t build_id_len;
     /* Address of a symbol by linkage name; false if absent. */
     bool (*lookup)(const struct image *im, const char *name, uint64_t *addr);
+    /* Where debug information puts a member ("label") of a struct or union ("kthread"), in bytes from its start, and how large it is; false if it does
+     * not say. NULL: there is none. */
+    bool (*member)(const struct image *im, const char *type, const char *name, uint64_t *offset, uint64_t *bytes);
     const void *priv;
 };
 
