@@ -17,7 +17,9 @@ INTERFACE = COMMON + ["targets/target.h", "targets/event.h", "targets/image.h", 
 AREAS = {
     "probe/": ["probe/"],
     "targets/": ["probe/", "targets/target.h", "targets/event.h", "targets/image.h", "targets/coverage.h", "targets/insn.h"],
-    "targets/sh4/": ["probe/", "targets/target.h", "targets/event.h", "targets/image.h", "targets/coverage.h", "targets/insn.h", "targets/sh4/"],
+    # operating systems' structures in memory, whose ever: no CPU is known here
+    "targets/os/": COMMON + ["targets/image.h", "targets/os/"],
+    "targets/sh4/": ["probe/", "targets/target.h", "targets/event.h", "targets/image.h", "targets/coverage.h", "targets/insn.h", "targets/os/tasks.h", "targets/sh4/"],
     "targets/sh4/model/": ["probe/base/", "probe/sim.h", "probe/sim_serial.h", "probe/jtag.h", "targets/sh4/model/",
                            "targets/sh4/isa", "targets/sh4/regs.h"],
     "targets/s12z/": ["probe/", "targets/target.h", "targets/event.h", "targets/image.h", "targets/coverage.h", "targets/insn.h", "targets/s12z/"],
