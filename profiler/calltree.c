@@ -9,6 +9,7 @@ enum {
     DEFAULT_NODES = 1 << 20,
     DEFAULT_DEPTH = 4096,
     DEFAULT_STACKS = 64,
+    DEFAULT_TASKS = 4096,
     FIRST_NODES = 256,
     FIRST_SLOTS = 1024,
     SPECIAL_NODES = 2 /* LOST and OTHER always find a place */
@@ -126,7 +127,7 @@ static void add_lacking(struct calltree_node *n)
 static uint32_t child_slow(struct calltree *t, uint32_t parent, uint32_t key, uint64_t addr, enum calltree_kind kind)
 {
     struct calltree_range r = { addr, addr, addr };
-    bool known = t->cfg.resolve && t->cfg.resolve(t->cfg.resolve_ctx, addr, &r);
+    bool known = kind != CALLTREE_TASK && t->cfg.resolve && t->cfg.resolve(t->cfg.resolve_ctx, addr, &r);
     uint64_t start = known ? r.low : addr;
     if (start != addr) {
         uint32_t slot = find_slot(t, key, start);
@@ -166,7 +167,7 @@ uint32_t tree_child(struct calltree *t, uint32_t parent, uint64_t addr)
     for (unsigned k = 0; k < 2; k++)
         if (p->child_addr[k] == (uint32_t)addr && p->child[k] != CALLTREE_NONE && t->nodes[p->child[k]].addr == addr)
             return p->child[k];
-    if (p->kind >= CALLTREE_LOST)
+    if (p->kind == CALLTREE_LOST || p->kind == CALLTREE_OTHER)
         return other_node(t);
     uint32_t node = t->slots[find_slot(t, parent, addr)].node;
     if (node == CALLTREE_NONE)
@@ -428,7 +429,7 @@ static bool feed_unplaced(struct calltree *t, const struct event *e)
     }
     charge(t, e);
     if (e->context != t->cur->context)
-        stack_context(t, e);
+        stack_context(t, e, true);
     t->gap = false;
     stack_relocate(t, e);
     return true;
@@ -446,8 +447,25 @@ static bool feed_floating(struct calltree *t, const struct event *e)
     return false;
 }
 
+/* The program has come into another task without an event. Of what ran since the last one that task has all but the end of the switch: who gives way
+ * is in the middle of that when it is traced last. Both are doubtful. */
+static void switch_unseen(struct calltree *t, const struct event *e)
+{
+    node_doubt(&t->nodes[t->node]);
+    stack_context(t, e, false);
+    if (e->kind == EVENT_RETURN || e->kind == EVENT_RTE)
+        check_place(t, e);
+    else
+        check_place_and_sp(t, e);
+    tree_doubt(t);
+}
+
 static void feed_one(struct calltree *t, const struct event *e)
 {
+    if (__builtin_expect(e->kind == EVENT_TASK, 0)) {
+        task_told(t, e);
+        return;
+    }
     if (__builtin_expect(!t->active, 0)) {
         feed_inactive(t, e);
         return;
@@ -463,8 +481,10 @@ static void feed_one(struct calltree *t, const struct event *e)
     }
     if (__builtin_expect(t->floating, 0) && feed_floating(t, e))
         return;
+    if (__builtin_expect(e->context != t->cur->context, 0) && positioned(e) && stack_switched_unseen(t, e))
+        switch_unseen(t, e);
     charge(t, e);
-    if (__builtin_expect(e->context != t->cur->context, 0) && positioned(e) && stack_context(t, e))
+    if (__builtin_expect(e->context != t->cur->context, 0) && positioned(e) && stack_context(t, e, true))
         return;
     if (__builtin_expect(e->flags & EVENT_DOUBTFUL, 0))
         dispatch_doubtful(t, e);
@@ -493,6 +513,7 @@ int calltree_new(const struct calltree_config *cfg, struct calltree **out, struc
     t->cfg.max_nodes = t->cfg.max_nodes ? t->cfg.max_nodes : DEFAULT_NODES;
     t->cfg.max_depth = t->cfg.max_depth ? t->cfg.max_depth : DEFAULT_DEPTH;
     t->cfg.max_stacks = t->cfg.max_stacks ? t->cfg.max_stacks : DEFAULT_STACKS;
+    t->cfg.max_tasks = t->cfg.max_tasks ? t->cfg.max_tasks : DEFAULT_TASKS;
     t->lost_node = t->other_node = t->node = CALLTREE_NONE;
     uint32_t limit = t->cfg.max_nodes + SPECIAL_NODES;
     t->cap_nodes = limit < FIRST_NODES ? limit : FIRST_NODES;
@@ -510,6 +531,7 @@ void calltree_free(struct calltree *t)
     if (!t)
         return;
     stacks_fini(t);
+    free(t->tasks);
     free(t->slots);
     free(t->nodes);
     free(t);

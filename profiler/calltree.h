@@ -3,7 +3,7 @@
  * What it promises
  * - Every counter step between two events of an active profile is charged to exactly one node, so
  *   C1+children of a node = its C1 + the sum over its children, and the roots add up to the total.
- * - Interrupt and exception handlers are roots of their own: their time is in no victim's C1+children.
+ * - Interrupt and exception handlers are roots of their own: their time is in no victim's C1+children. So are tasks that the target names.
  * - No allocation per event: memory grows with the number of different call paths, up to max_nodes;
  *   later paths are charged to one node of kind CALLTREE_OTHER and counted.
  * - Hits of a function are the times it was entered: calls, tail calls, interrupts, tasks begun at its first
@@ -33,7 +33,8 @@ enum calltree_kind {
     CALLTREE_EXCEPTION, /* entered by an exception: always a root */
     CALLTREE_LOST,      /* root: counter steps during which events were lost */
     CALLTREE_OTHER,     /* root: paths beyond max_nodes */
-    CALLTREE_SAMPLE     /* root: a function found by samples; hits are samples */
+    CALLTREE_SAMPLE,    /* root: a function found by samples; hits are samples */
+    CALLTREE_TASK       /* root: a task that EVENT_TASK has told of; addr is its context, its functions are below. No hits, nothing of its own */
 };
 
 /* The function an address belongs to, as a resolver answers. */
@@ -50,6 +51,7 @@ struct calltree_config {
     uint32_t max_nodes;        /* 0: 1 Mi. 104 bytes each. */
     uint32_t max_depth;        /* frames per stack; 0: 4096. Deeper calls are charged to the deepest frame. */
     uint32_t max_stacks;       /* tasks followed at once; 0: 64. The one unused longest is forgotten. */
+    uint32_t max_tasks;        /* that have a root of their own; 0: 4096. What later ones run has roots as if nothing were known of them. */
 };
 
 /* What each event touches comes first. */

@@ -40,6 +40,13 @@ struct stack {
     uint64_t used; /* event number of last use, for forgetting the oldest */
 };
 
+/* A task that the target has told of. */
+struct task_known {
+    uint32_t context;
+    uint32_t low, bytes; /* its stack */
+    uint32_t node;       /* its root; CALLTREE_NONE: it has run nothing yet */
+};
+
 struct child_slot {
     uint64_t addr;
     uint32_t parent;
@@ -58,6 +65,8 @@ struct calltree {
     struct stack *stacks;
     uint32_t nstacks;
     struct stack *cur; /* one of stacks */
+    struct task_known *tasks;
+    uint32_t ntasks, cap_tasks;
     uint32_t node;     /* being charged; CALLTREE_NONE: none yet */
 
     uint64_t c1, c2; /* counters at the last event */
@@ -115,6 +124,17 @@ static inline bool frame_left(const struct frame *f, const struct event *e)
     return f->exact && sp_exact(e) && f->kind != FRAME_HANDLER && (int32_t)(e->sp - f->sp) > 0;
 }
 
+/* ---- tasks (calltree_task.c) ---- */
+
+/* task_told - an EVENT_TASK. task_root - the root for the function at pc, of the task whose context the current stack has and on whose stack sp lies, or
+ * of nobody's. task_adopt - the current stack turns out to be that of a task: its calls are the task's from now on. task_holds - does its stack hold
+ * sp? task_ends_others - tasks whose stacks that of context has taken are gone. */
+void task_told(struct calltree *t, const struct event *e);
+uint32_t task_root(struct calltree *t, uint64_t pc, const struct event *e);
+void task_adopt(struct calltree *t);
+bool task_holds(const struct calltree *t, uint32_t context, uint32_t sp);
+void task_ends_others(struct calltree *t, uint32_t context);
+
 /* ---- stacks: each takes the event after its counters were charged, and leaves t->node right ---- */
 
 /* stacks_init - one empty stack, and room for cfg.max_stacks; stacks_fini() also after it failed, with -ERR_NOMEM. stacks_clear() is back to that
@@ -124,8 +144,11 @@ void stacks_fini(struct calltree *t);
 void stacks_clear(struct calltree *t);
 /* Empties the current stack and puts the function around pc on it as a root; hit: it was entered now. */
 void stack_open_root(struct calltree *t, uint64_t pc, const struct event *e, bool hit);
-/* What an event says of the stack, by its kind. stack_context: the program runs in another context (task, ASID); true if that is all the event says. */
-bool stack_context(struct calltree *t, const struct event *e);
+/* What an event says of the stack, by its kind. stack_context: the program runs in another context (task, ASID); true if that is all the event says.
+ * led: it is this event that leads there. */
+bool stack_context(struct calltree *t, const struct event *e, bool led);
+/* Did the program come into the event's context before it, without an event? */
+bool stack_switched_unseen(const struct calltree *t, const struct event *e);
 void stack_sync(struct calltree *t, const struct event *e); /* slow half of checking e->pc */
 void stack_relocate(struct calltree *t, const struct event *e); /* first place after a gap */
 void stack_place(struct calltree *t, const struct event *e); /* first place after floating */

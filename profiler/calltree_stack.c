@@ -121,7 +121,7 @@ struct frame *stack_push(struct calltree *t, uint32_t node, enum frame_kind kind
 void stack_open_root(struct calltree *t, uint64_t pc, const struct event *e, bool hit)
 {
     t->cur->depth = t->cur->overflow = 0;
-    uint32_t node = tree_root(t, CALLTREE_FUNCTION, pc);
+    uint32_t node = task_root(t, pc, e);
     t->nodes[node].hits += hit;
     stack_push(t, node, FRAME_ROOT);
     stack_note_sp(t->cur, e);
@@ -146,6 +146,12 @@ static bool moves_its_stack(const struct calltree *t, const struct event *e, boo
     return !starts && t->cur->context == 0 && t->node != CALLTREE_NONE && e->flags & EVENT_HAS_PC && node_contains(&t->nodes[t->node], e->pc);
 }
 
+/* Nobody knew yet that there are tasks, and this one has begun to be one. */
+static bool was_this_task(const struct calltree *t, const struct event *e)
+{
+    return t->cur->context == 0 && t->cur->has_sp && task_holds(t, e->context, t->cur->last_sp);
+}
+
 static void choose_context(struct calltree *t, const struct event *e, bool starts)
 {
     for (uint32_t i = 0; i < t->nstacks; i++)
@@ -153,16 +159,25 @@ static void choose_context(struct calltree *t, const struct event *e, bool start
             stack_switch_to(t, &t->stacks[i]);
             return;
         }
-    if (t->cur->depth == 0 || moves_its_stack(t, e, starts))
+    if (t->cur->depth == 0 || moves_its_stack(t, e, starts) || was_this_task(t, e)) {
         t->cur->context = e->context;
-    else
+        task_adopt(t);
+    } else {
         stack_new(t, e->context);
+    }
+    task_ends_others(t, e->context);
+}
+
+bool stack_switched_unseen(const struct calltree *t, const struct event *e)
+{
+    bool known = t->cur->depth && e->flags & EVENT_HAS_PC;
+    return known && !node_contains(&t->nodes[t->node], e->pc) && !was_this_task(t, e);
 }
 
 /* A context not seen before begins where its first event is; if that is what started the task, where it leads. */
-bool stack_context(struct calltree *t, const struct event *e)
+bool stack_context(struct calltree *t, const struct event *e, bool led)
 {
-    bool starts = (e->kind == EVENT_RETURN || e->kind == EVENT_RTE) && e->flags & EVENT_HAS_TARGET;
+    bool starts = led && (e->kind == EVENT_RETURN || e->kind == EVENT_RTE) && e->flags & EVENT_HAS_TARGET;
     choose_context(t, e, starts);
     if (t->cur->depth) {
         stack_settle(t);

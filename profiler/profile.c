@@ -33,14 +33,14 @@ struct found {
     long symbol;    /* index into symbols, -1 */
     uint32_t node;
     uint8_t kind;
-    bool special;   /* LOST, OTHER: no address */
+    bool special;   /* LOST, OTHER, TASK: no address */
 };
 
 static struct found classify(const struct build *b, uint32_t i)
 {
     const struct calltree_node *n = &b->nodes[i];
     struct found f = { .key = n->addr, .addr = n->addr, .symbol = -1, .node = i, .kind = n->kind };
-    f.special = n->kind == CALLTREE_LOST || n->kind == CALLTREE_OTHER;
+    f.special = n->kind == CALLTREE_LOST || n->kind == CALLTREE_OTHER || n->kind == CALLTREE_TASK;
     if (f.special || !b->syms)
         return f;
     struct calltree_range r;
@@ -72,7 +72,7 @@ static uint8_t description(const struct calltree_node *n)
             return PROFILE_VECTOR;
         return n->vector == VECTOR_TLB_READ || n->vector == VECTOR_TLB_WRITE ? PROFILE_EXCEPTION_400
                                                                              : PROFILE_EXCEPTION_100;
-    case CALLTREE_LOST: case CALLTREE_OTHER:
+    case CALLTREE_LOST: case CALLTREE_OTHER: case CALLTREE_TASK:
         return PROFILE_UNKNOWN;
     default:
         return PROFILE_FUNCTION;
@@ -89,7 +89,9 @@ static uint16_t cache_line(const struct profile_info *info, uint64_t low)
 
 static bool fill_special(struct arena *a, struct profile_function *f, const struct found *c)
 {
-    f->name = arena_str(a, c->kind == CALLTREE_LOST ? "(lost events)" : "(other call paths)");
+    bool task = c->kind == CALLTREE_TASK;
+    f->task = task ? (uint32_t)c->addr : 0;
+    f->name = task ? arena_printf(a, "(task %u)", f->task) : arena_str(a, c->kind == CALLTREE_LOST ? "(lost events)" : "(other call paths)");
     f->linkage = f->qualified = "";
     f->cache_line = PROFILE_NOT_CACHED;
     return f->name != NULL;
@@ -152,7 +154,9 @@ static void fill_ranges(struct build *b)
 
 static bool same_function(const struct found *a, const struct found *b)
 {
-    return a->special == b->special && (a->special ? a->kind == b->kind : a->key == b->key);
+    if (a->special != b->special || (a->special && a->kind != b->kind))
+        return false;
+    return a->key == b->key; /* LOST and OTHER have 0 */
 }
 
 static bool make_functions(struct build *b)

@@ -14,6 +14,7 @@
 #include "profiler/rates.h"
 #include "profiler/sampling.h"
 #include "profiler/symbols.h"
+#include "profiler/task_names.h"
 #include "profiler/untraced.h"
 
 #define PROFILE_NO_PARENT UINT32_MAX
@@ -44,6 +45,7 @@ struct profile_function {
     uint64_t hits;
     uint64_t c1, c1_children; /* self; with everything called (recursion counted once) */
     uint64_t c2, c2_children;
+    uint32_t task;         /* this is no function but a task, by its context; 0: a function. Its c1_children are what it took */
     uint16_t cache_line;   /* (low >> 5) & 255, or PROFILE_NOT_CACHED */
     uint8_t description;   /* enum profile_description */
     bool doubtful, tagged;
@@ -60,6 +62,15 @@ struct profile_handler {
     uint64_t count;
     uint64_t c1;       /* with everything it called, nested handlers left out */
     uint64_t longest, shortest; /* from entry to its return, nested handlers included; 0, 0 if none was seen whole */
+};
+
+/* A task of the program. */
+struct profile_task {
+    uint32_t function; /* index into functions: what stands for it there, and at the root of its calls */
+    int64_t number;    /* its system's; -1 unknown */
+    const char *name;  /* as the program has it, foreign text; NULL: none */
+    uint64_t low, high; /* its stack */
+    uint64_t c1, c2;   /* without interrupts that came meanwhile */
 };
 
 /* One call path. Parents come before children. */
@@ -148,6 +159,8 @@ struct profile {
     size_t nnodes;
     struct profile_handler *handlers; /* roots that were entered by interrupts and exceptions */
     size_t nhandlers;
+    struct profile_task *tasks; /* by C1; none if the target does not tell them */
+    size_t ntasks;
     struct block_count *blocks;   /* ascending; none if the target does not count them */
     struct branch_count *branches;
     size_t nblocks, nbranches;
@@ -178,6 +191,9 @@ int profile_take_rates(struct profile *p, const struct rates *r, struct err *err
 
 /* profile_take_untraced - adds the places that gave no events; syms names their functions and may be NULL. Returns 0 or -ERR_NOMEM. */
 int profile_take_untraced(struct profile *p, const struct untraced *u, const struct symbols *syms, struct err *err);
+
+/* profile_take_tasks - names the tasks that the call tree has roots of, and sums up what each took; after profile_take_rates(). Returns 0 or -ERR_NOMEM. */
+int profile_take_tasks(struct profile *p, const struct task_names *names, struct err *err);
 
 /* profile_take_unfinished - names the exception the call tree found never returned from, if what (of its vector, static text) says there is one.
  * Returns 0 or -ERR_NOMEM. */

@@ -11,7 +11,7 @@
 
 enum {
     RECORDING_MAGIC_BYTES = 8,
-    RECORDING_VERSION = 2,       /* in the header block's flags field; 1 had no EVENT_UNTRACED, and is read as well */
+    RECORDING_VERSION = 3,       /* in the header block's flags field; 1 had no EVENT_UNTRACED, 2 no EVENT_TASK; both are read as well */
     RECORDING_BLOCK_HEADER = 24, /* type, flags, stored, plain, events, crc: 32 bits each */
     RECORDING_EVENT_MAX = 128,   /* longest coded event */
     RECORDING_PLAIN_MAX = RECORDING_BLOCK_EVENTS * RECORDING_EVENT_MAX,

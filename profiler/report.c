@@ -432,6 +432,7 @@ static void duration(const struct profile *p, const struct text_sink *out)
 
 void report_summary(const struct profile *p, const struct report_options *o, const struct text_sink *out)
 {
+    report_tasks(p, o, out);
     totals(p, out);
     if (p->info.unnamed)
         report_wrapped("names", "the ELF names no functions: they are known by address, and end where the next one that was called begins", report_width(o), out);

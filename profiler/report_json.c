@@ -237,6 +237,29 @@ static void handlers(struct json_writer *j, const struct profile *p)
     json_write_end(j);
 }
 
+static void threads(struct json_writer *j, const struct profile *p)
+{
+    json_write_key(j, "threads");
+    json_write_array(j, false);
+    for (size_t i = 0; i < p->ntasks; i++) {
+        const struct profile_task *k = &p->tasks[i];
+        json_write_object(j, true);
+        json_write_key(j, "number");
+        if (k->number >= 0)
+            json_write_uint(j, (uint64_t)k->number);
+        else
+            json_write_null(j);
+        member_name(j, "name", k->name);
+        member_uint(j, "function", k->function);
+        member_uint(j, "stack_low", k->low);
+        member_uint(j, "stack_high", k->high);
+        member_uint(j, "c1", k->c1);
+        member_uint(j, "c2", k->c2);
+        json_write_end(j);
+    }
+    json_write_end(j);
+}
+
 static void blocks(struct json_writer *j, const struct profile *p)
 {
     json_write_key(j, "blocks");
@@ -322,6 +345,7 @@ static void estimate(struct json_writer *j, const struct profile_estimate *e)
 
 static void function(struct json_writer *j, const struct profile *p, const struct profile_function *f)
 {
+    const char *thread = f->task ? "thread" : NULL;
     static const char *const descriptions[] = { "unknown", "function", "vector", "exception-100", "exception-400",
                                                 "interrupt", "exception-dbr", "user-block" };
     json_write_object(j, true);
@@ -337,7 +361,7 @@ static void function(struct json_writer *j, const struct profile *p, const struc
         json_write_null(j);
     else
         json_write_uint(j, f->cache_line);
-    member_string(j, "description", f->description < 8 ? descriptions[f->description] : "unknown");
+    member_string(j, "description", thread ? thread : f->description < 8 ? descriptions[f->description] : "unknown");
     member_uint(j, "hits", f->hits);
     member_uint(j, "c1", f->c1);
     member_uint(j, "c1_children", f->c1_children);
@@ -406,6 +430,8 @@ void report_json(const struct profile *p, const struct text_sink *out)
     json_write_end(&j);
     if (p->nhandlers)
         handlers(&j, p);
+    if (p->ntasks)
+        threads(&j, p);
     if (p->nblocks)
         blocks(&j, p);
     json_write_end(&j);

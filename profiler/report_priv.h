@@ -43,6 +43,9 @@ void report_legend(const struct profile *p, const struct text_sink *out);
 /* "label     text", broken between words; what does not fit goes below it. */
 void report_wrapped(const char *label, const char *text, unsigned width, const struct text_sink *out);
 
+/* What each task took, in a table; nothing if none is known. */
+void report_tasks(const struct profile *p, const struct report_options *o, const struct text_sink *out);
+
 /* The exception that was never returned from; nothing if there is none. */
 void report_unfinished(const struct profile *p, const struct report_options *o, const struct text_sink *out);
 

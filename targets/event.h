@@ -29,6 +29,9 @@ enum event_kind {
                       * event_source of them. The last set holds for the whole profile */
     EVENT_UNTRACED,  /* a place that gives no events. pc; vector: enum coverage_kind; cause: enum coverage_cause; target, if there: start of the
                       * function whose calls are the reason; amount: bytes, of a stretch of code. Without pc: a new list begins, of an arming */
+    EVENT_TASK,      /* a task of the program, as its operating system has it: context is its number in events from here on, pc the number its system
+                      * gives it. Part 0 (vector): its stack is [target, target + amount); cause: enum event_task. Parts from 1: 32 bytes more of
+                      * its name each, in c1, c2, target, amount, first byte lowest, 0 behind its end */
     EVENT_NKINDS
 };
 
@@ -59,6 +62,10 @@ enum event_cause {
     EVENT_NCAUSES
 };
 
+/* Part 0 of an EVENT_TASK: which of them a task with this context is. */
+enum event_task { EVENT_TASK_NEW, EVENT_TASK_AGAIN /* known already: its name or stack may have changed */ };
+enum { EVENT_TASK_NAME = 32 /* bytes a part */ };
+
 /* What estimates are corrected by. */
 enum event_source { EVENT_BY_STAMPS = 1, EVENT_BY_ARRIVALS = 2 };
 
@@ -76,7 +83,7 @@ struct event {
     uint8_t kind;         /* enum event_kind */
     uint8_t cause;        /* enum event_cause */
     uint32_t flags;       /* enum event_flag */
-    uint32_t context;     /* stack/task id if the target knows it, else 0 */
+    uint32_t context;     /* stack/task id if the target knows it (EVENT_TASK names some), else 0 */
 };
 
 #endif

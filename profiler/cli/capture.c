@@ -51,6 +51,10 @@ int capture_feed(struct capture *c, struct event *events, size_t n, struct err *
             if (c->line)
                 c->line(c->line_ctx, events[i].c1);
             break;
+        case EVENT_TASK:
+            counted = counted < 0 ? counted : task_names_add(&c->tasks, &events[i]);
+            kept += filter_event(&c->filter, &events[i], &events[kept]);
+            break;
         default:
             kept += filter_event(&c->filter, &events[i], &events[kept]);
             break;
@@ -88,6 +92,8 @@ int capture_profile(const struct capture *c, const struct profile_info *info, st
     if (ret == 0)
         ret = profile_take_rates(*out, &c->rates, err);
     if (ret == 0)
+        ret = profile_take_tasks(*out, &c->tasks, err);
+    if (ret == 0)
         ret = profile_take_untraced(*out, &c->untraced, c->symbols, err);
     const char *exception = part_exception(info->target, calltree_stats(c->tree)->unfinished.vector);
     if (ret == 0)
@@ -105,6 +111,7 @@ void capture_close(struct capture *c)
     blocks_fini(&c->blocks);
     rates_fini(&c->rates);
     untraced_fini(&c->untraced);
+    task_names_fini(&c->tasks);
     if (c->recording)
         recording_finish(c->recording, &(struct recording_end){ .events = c->seen }, NULL);
     *c = (struct capture){ 0 };

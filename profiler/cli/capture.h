@@ -9,6 +9,7 @@
 #include "profiler/rates.h"
 #include "profiler/recording.h"
 #include "profiler/symbols.h"
+#include "profiler/task_names.h"
 #include "profiler/untraced.h"
 
 /* Zero-initialise, then capture_open(). */
@@ -23,6 +24,7 @@ struct capture {
     struct rates rates;                 /* of an estimated counter 1; the last set, whenever it came */
     struct sampling sampling;           /* of a statistical profile */
     struct untraced untraced;           /* places that gave no events */
+    struct task_names tasks;            /* of the program's system */
     uint64_t seen;                      /* events fed, those of the lists above among them */
 };
 

@@ -123,11 +123,11 @@ static void lost_if_gone(struct pump *p, struct target *t, const struct err *why
         p->cfg.lost(p->cfg.lost_ctx, why);
 }
 
-/* Has profiling begun? What is not traced is told before. */
+/* Has profiling begun? What is not traced is told before, and which tasks there are. */
 static bool begun(const struct event *e, size_t n)
 {
     for (size_t i = 0; i < n; i++)
-        if (e[i].kind != EVENT_UNTRACED)
+        if (e[i].kind != EVENT_UNTRACED && e[i].kind != EVENT_TASK)
             return true;
     return false;
 }

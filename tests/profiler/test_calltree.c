@@ -170,7 +170,8 @@ static const struct scenario scenarios[] = {
     { "a task first seen by a return without a target", "MAIN 1 1\nMAIN>H 1 2\nG 1 7?\nG>H 1 2\n",
       { START_MAIN, { EVENT_CALL, MAIN + 16, H, SP, 1 }, { EVENT_RETURN, H + 8, 0, SP2, 2, 0, EVENT_HAS_TARGET },
         { EVENT_CALL, G + 16, H, SP2 - 8, 3 }, { EVENT_RETURN, H + 8, G + 20, SP2 - 8, 2 }, { EVENT_STOP, G + 30, 0, SP2 - 8, 4 } } },
-    { "tasks by context", "MAIN 1 11\nG 1 5?\nG>H 1 3\n",
+    /* No event told of either switch: what ran before an event in another context is that context's. */
+    { "tasks by context", "MAIN 1 6?\nG 1 10?\nG>H 1 3\n",
       { START_MAIN, { EVENT_CALL, G + 16, H, SP, 10, 0, 0, 0, 0, 7 }, { EVENT_RETURN, H + 8, G + 20, SP, 3, 0, 0, 0, 0, 7 },
         { EVENT_JUMP, MAIN + 20, MAIN + 30, SP, 5 }, STOP_AT(MAIN + 40, SP) } },
     { "preempted by RTE to another task", "MAIN 1 8\n!IRQ 2 5\nG 1 4\n",
