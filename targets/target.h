@@ -15,6 +15,7 @@
 #include "targets/insn.h"
 
 struct target;
+struct tasks;
 
 enum target_state {
     TARGET_DETACHED, /* open, not attached */
@@ -124,6 +125,7 @@ struct trace_config {
     size_t nno_patch;
     struct trace_range stack[TRACE_MAX_RANGES]; /* SH-4: of the program's tasks; event.context says which an event was on, from 1 */
     size_t nstacks;
+    struct tasks *tasks; /* of the program's system (os/tasks.h), borrowed while armed; NULL: none. Stacks named above go first */
     uint16_t counter[2]; /* event codes; 0 = leave that counter alone */
     bool counter_ratio;  /* CLKF: count in bus ratio units */
     enum trace_policy policy;

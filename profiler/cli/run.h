@@ -48,6 +48,7 @@ struct run {
     bool interactive;       /* settings ask for a profile, not only the presence of an ELF */
 
     struct symbols *symbols;
+    struct tasks *tasks;    /* finder of the program's tasks; NULL: it has no system that is known. The worker's once that is there */
     struct probe *probe;
     struct probe *pdo;      /* --pdo; NULL: none */
     char found[1024];       /* lines of run_found() that are to be said */

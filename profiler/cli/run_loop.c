@@ -9,6 +9,7 @@
 #include "profiler/cli/ending.h"
 #include "profiler/cli/outputs.h"
 #include "profiler/cli/run.h"
+#include "targets/os/tasks.h"
 #include "profiler/cli/view.h"
 #include "profiler/prf.h"
 
@@ -521,6 +522,7 @@ int run_fini(struct run *r, struct err *err)
     progress_fini(&r->progress);
     probe_close(r->probe);
     probe_close(r->pdo);
+    tasks_free(r->tasks);
     symbols_close(r->symbols);
     return 0;
 }

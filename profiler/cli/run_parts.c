@@ -6,6 +6,7 @@
 #include "probe/base/util.h"
 #include "profiler/cli/outputs.h"
 #include "profiler/cli/run.h"
+#include "targets/os/tasks.h"
 
 enum { QUEUE_EVENTS = 1 << 16 };
 
@@ -164,6 +165,9 @@ static int resolve(struct run *r, struct trace_config *t, struct err *err)
     t->nstacks = r->set.stack.n;
     for (size_t i = 0; ret >= 0 && i < t->nstacks; i++)
         ret = settings_blame(&r->set, SET_STACK, resolve_range(r, "stack", r->set.stack.text[i], &t->stack[i], err), err);
+    if (ret >= 0 && t->image)
+        ret = tasks_new(t->image, (uint32_t)t->nstacks + 1, &r->tasks, err);
+    t->tasks = r->tasks;
     return ret < 0 ? ret : 0;
 }
 

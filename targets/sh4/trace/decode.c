@@ -422,16 +422,6 @@ static bool time_is_doubtful(const struct sh4_trace_decoder *d, const struct rec
     return (seldom || (d->uncached && is_not_reckoned(d))) && (d->code[0] == CODE_ELAPSED || d->code[1] == CODE_ELAPSED);
 }
 
-static uint32_t context_of(struct sh4_trace_decoder *d, uint32_t sp)
-{
-    for (size_t i = 0; i < d->nstacks; i++) {
-        uint32_t low = (uint32_t)d->stack[i].low, bytes = (uint32_t)d->stack[i].high - low;
-        if (((sp - low - 1) & PHYS) < bytes) /* an empty stack's pointer is its upper end */
-            d->context = (uint32_t)i + 1;
-    }
-    return d->context;
-}
-
 /* Counting begins here: nothing ran yet. */
 static void begins(struct sh4_trace_decoder *d, const struct record *r)
 {
@@ -456,7 +446,7 @@ static void event(struct sh4_trace_decoder *d, const struct record *r, uint64_t 
     e->c1 = (d->c16[0] + 8) / 16;
     e->c2 = (d->c16[1] + 8) / 16;
     fill(d, r, e);
-    e->context = context_of(d, e->sp);
+    e->context = sh4_trace_context(d, e);
     if (e->kind != EVENT_TIMESTAMP && (d->disturbed || doubtful(d, net) || time_is_doubtful(d, r)))
         e->flags |= EVENT_DOUBTFUL;
     d->disturbed -= d->disturbed && e->kind != EVENT_TIMESTAMP;
@@ -480,7 +470,7 @@ static void repeat(struct sh4_trace_decoder *d, const struct record *r, const st
     *e = *rte;
     e->flags &= EVENT_HAS_SP | EVENT_HAS_C1 | EVENT_HAS_C2;
     fill(d, r, e);
-    e->context = context_of(d, e->sp);
+    e->context = sh4_trace_context(d, e);
     e->flags |= EVENT_DOUBTFUL;
     d->at = goes_on(d, r, e);
     d->last_kind = r->kind;

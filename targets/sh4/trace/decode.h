@@ -7,11 +7,13 @@
 #include <stdint.h>
 
 #include "targets/event.h"
+#include "targets/os/tasks.h"
 #include "targets/sh4/agent/trace_blob.h"
 #include "targets/sh4/trace/plan.h"
 #include "targets/target.h"
 
 enum { SH4_TRACE_DISTURBED = 2 /* events, until the agent runs as when it was calibrated */ };
+enum { SH4_TRACE_STACKS = 384 };
 enum { SH4_TRACE_CLOSE = 5, SH4_TRACE_RETURN_UNKNOWN = 1, SH4_TRACE_INSIDE = 64 };
 
 /* How the program gets to its own handler behind an interrupt or exception: each by another part of the debug kernel's vectors. */
@@ -38,6 +40,20 @@ struct sh4_trace_ways {
 struct sh4_trace_memory {
     int32_t pair, read, write; /* a pair of instructions fetched, a word read, a word written */
     int32_t far_jump;          /* of a pair, two reads and a write in a row, which are a stub's way back; more than of each alone */
+};
+
+/* The stack of a task. */
+struct sh4_trace_stack {
+    uint32_t low, bytes;
+    uint32_t context;
+    uint32_t next;       /* of the task that has, or will have, this stack after that one; 0: none */
+    uint32_t begun;      /* how many times somebody was seen to begin on it, since the last look */
+    uint32_t to_come;    /* so many begin before it is the next one's */
+    uint32_t last;       /* stack pointer behind the last event on it, */
+    bool rises;          /* ... and whether it may have grown less since without an event */
+    bool fixed;          /* named by the user */
+    bool ran;            /* its task has */
+    bool gone;           /* ... and is not there any more */
 };
 
 /* Caller's struct: set the first part, zero the rest. */
@@ -68,9 +84,11 @@ struct sh4_trace_decoder {
     unsigned ninside;
     uint32_t at;           /* where the last event left the program going, 0 not known */
     uint32_t sp_base;      /* of short records */
-    const struct trace_range *stack; /* of tasks, by address; NULL: none */
-    size_t nstacks;
-    uint32_t context;      /* of the last event: of its stack's range, from 1; beside all ranges that stays */
+    struct sh4_trace_stack stack[SH4_TRACE_STACKS];
+    size_t nstacks, recent;
+    bool tasks;            /* stacks of tasks are known that nobody has named */
+    bool handler;          /* since the last event on a known stack an interrupt or exception has come */
+    uint32_t context;      /* of the last event: of its stack's range; beside all ranges that stays */
     uint32_t *target;      /* last target by number, plan->nids entries; caller allocates, zeroed. Bit 0: blind */
     bool (*blind)(const void *ctx, uint32_t target); /* may code there end without an event? Asked once a new target; NULL: no */
     const void *blind_ctx;
@@ -87,6 +105,20 @@ struct sh4_trace_decoder {
  * reported as one EVENT_LOST each run. */
 size_t sh4_trace_decode(struct sh4_trace_decoder *d, const uint32_t *words, size_t n, uint64_t host_ns,
                         struct event *out, size_t cap, size_t *used);
+
+/* sh4_trace_name_stack - [low, high) is the stack of `context`, as the user says: nothing changes that.
+ * sh4_trace_task_stacks - these are the tasks there are now; stacks that lie in one that was named are left out. What is decoded next may be older:
+ * where a stack has passed from one task to another, it is the new one's from the event on that shows it.
+ * sh4_trace_settle_stacks - all that is decoded from now on is younger than the last look.
+ * sh4_trace_stacks_pass_on - do some pass from one task to another? Then the words are decoded beforehand, with a copy of the decoder, and
+ * sh4_trace_stacks_begun is told what that has seen.
+ * sh4_trace_context - the context of an event, all else of which is there. */
+void sh4_trace_name_stack(struct sh4_trace_decoder *d, uint64_t low, uint64_t high, uint32_t context);
+void sh4_trace_task_stacks(struct sh4_trace_decoder *d, const struct task *task, size_t n);
+void sh4_trace_settle_stacks(struct sh4_trace_decoder *d);
+bool sh4_trace_stacks_pass_on(const struct sh4_trace_decoder *d);
+void sh4_trace_stacks_begun(struct sh4_trace_decoder *d, const struct sh4_trace_decoder *seen);
+uint32_t sh4_trace_context(struct sh4_trace_decoder *d, const struct event *e);
 
 /* sh4_trace_filter_cost - what one filtered interrupt adds to counter n (0 or 1) by itself, counts. */
 int32_t sh4_trace_filter_cost(const struct sh4_trace_decoder *d, int n);

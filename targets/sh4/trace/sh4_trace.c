@@ -236,10 +236,12 @@ int sh4_trace_empty(struct sh4_trace *tr, struct err *err)
         return ret;
     if (n && (ret = choose_residue(tr, err)) < 0)
         return ret;
-    if ((ret = look_for_tasks(tr, err)) < 0)
+    if ((ret = look_for_tasks(tr, err)) < 0 || (ret = sh4_trace_look_at_tasks(tr, tr->t->trace_ending, err)) < 0)
         return ret;
     tr->ring_used = n * 4;
     tr->work += work_of(tr, n);
+    if ((ret = sh4_trace_foresee_tasks(tr, n, err)) < 0)
+        return ret;
     uint64_t events = tr->events;
     decode_words(tr, n);
     if (lost) {
@@ -1027,12 +1029,13 @@ static int init_state(struct sh4_trace *tr, struct err *err)
     tr->mark = calloc(tr->plan.npatches ? tr->plan.npatches : 1, sizeof *tr->mark);
     tr->queue = malloc(TRACE_QUEUE_MOST * sizeof *tr->queue);
     tr->words = malloc(SH4_TRACE_MOST_WORDS * sizeof *tr->words);
-    tr->dec = (struct sh4_trace_decoder){ .plan = &tr->plan, .stack = tr->cfg.stack, .nstacks = tr->cfg.nstacks, .code = { tr->cfg.counter[0], tr->cfg.counter[1] },
+    tr->dec = (struct sh4_trace_decoder){ .plan = &tr->plan, .code = { tr->cfg.counter[0], tr->cfg.counter[1] },
                                           .has_vbr = true, .vbr = tr->t->prog_vbr };
     tr->dec.target = calloc(tr->plan.nids, sizeof *tr->dec.target);
     if (!tr->mark || !tr->queue || !tr->words || !tr->dec.target)
         return err_set(err, ERR_NOMEM, "", "trace");
     sh4_trace_find_blind(tr);
+    sh4_trace_tasks_init(tr);
     return 0;
 }
 
@@ -1179,6 +1182,16 @@ static int undo(struct sh4_trace *tr, struct err *err)
     return ret;
 }
 
+/* Before its first instruction memory holds another run's tasks. */
+static int tasks_at_arming(struct sh4_trace *tr, struct err *err)
+{
+    struct sh4_target *t = tr->t;
+    int ret = (t->pc & PHYS) == (tr->cfg.image->entry & PHYS) ? 0 : sh4_trace_look_at_tasks(tr, true, err);
+    if (ret == 0)
+        sh4_trace_context(&tr->dec, &(struct event){ .kind = EVENT_START, .sp = t->r15 });
+    return ret;
+}
+
 static int trace_arm(struct target *target, const struct trace_config *cfg, struct err *err)
 {
     struct sh4_target *t = sh4_of(target);
@@ -1216,6 +1229,8 @@ static int trace_arm(struct target *target, const struct trace_config *cfg, stru
     sh4_trace_note(tr);
     set_hooks(tr, true);
     tr->last_drain_ns = tr->last_ask_ns = tr->glance.next_ns = now(t);
+    if ((ret = tasks_at_arming(tr, err)) < 0)
+        return sh4_lost(t, ret);
     sh4_trace_log_armed(tr, now(t) - since, tck(t) - clocks);
     if (tr->active)
         note_event(tr, EVENT_START, t->pc, EVENT_CAUSE_NONE, 0);

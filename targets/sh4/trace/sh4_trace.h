@@ -117,6 +117,8 @@ struct sh4_trace {
     size_t untraced;
     size_t told;           /* places looked through for EVENT_UNTRACED, since the list began */
     uint32_t begun;        /* tasks begun in filtered interrupts */
+    uint64_t tasks_due_ns; /* the program's tasks are looked at again, whether one was created or not */
+    uint32_t tasks_told;   /* the highest context of those that were told */
     char note[TRACE_NOTE];
 };
 
@@ -155,6 +157,12 @@ bool sh4_trace_left_alone(const struct trace_config *cfg, uint32_t addr);
 bool sh4_trace_holds(const struct sh4_target *t, uint32_t pc);
 /* In the agent's RAM, of this session or another. */
 bool sh4_trace_of_agents(const struct sh4_trace *tr, uint32_t pc);
+/* ---- tasks of the program's system (tasks.c) ---- */
+/* The decoder is there. The program is held: what is new is told. all: names, too. */
+void sh4_trace_tasks_init(struct sh4_trace *tr);
+int sh4_trace_look_at_tasks(struct sh4_trace *tr, bool all, struct err *err);
+/* n words of the ring are to be decoded: from which event on is a stack another task's? */
+int sh4_trace_foresee_tasks(struct sh4_trace *tr, size_t n, struct err *err);
 /* The status note, anew. */
 void sh4_trace_note(struct sh4_trace *tr);
 /* ---- what is logged (log.c): lines of the subject prof ---- */
