@@ -26,8 +26,8 @@ enum { PR = 17, PC = 16, SR = 22, R_R0B0 = 43 };
 /* What is known of stubs that exist (reference/sh4.md 7.1, 7.3, 8). */
 static const struct { const char *name; struct stub_quirks q; } stubs[] = {
     { "QEMU", { .words = 59, .vcont = true, .qemu = true, .no_P = true, .no_X = true } },
-    { "Flycast", { .words = 59, .vcont_silent = true, .no_P = true } },
-    { "lxdream", { .words = 23, .says_05 = true, .no_X = true } },
+    { "both banks, vCont announced", { .words = 59, .vcont_silent = true, .no_P = true } },
+    { "23 registers", { .words = 23, .says_05 = true, .no_X = true } },
     { "KallistiOS", { .words = 67, .no_ack_mode = true, .vcont = true, .wrong_step = true, .no_p4 = true, .deaf = true, .insists = true, .tells_all = true,
                       .shows_z = true } },
     { "sh-stub.c", { .words = 28, .wrong_step = true, .no_z = true, .no_X = true, .no_P = true, .says_05 = true, .insists = true, .runs_of_99 = true } },

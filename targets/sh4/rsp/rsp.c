@@ -10,7 +10,7 @@
 #include "targets/sh4/sh4_priv.h"
 
 #define MS 1000000ull
-enum { HELLO_MS = 1000, QEMU_MS = 300, HOLD_MS = 1000, HELLOS = 2 };
+enum { HELLO_MS = 1000, QEMU_MS = 300, HOLD_MS = 1000, LOOK_MS = 30, HELLOS = 2 };
 
 /* ---- talking ---- */
 
@@ -170,6 +170,17 @@ static int hello(struct rsp_target *t, struct err *err)
                    "%s: no stub answers%s", t->probe->name, noise ? ", but bytes come that are no packets" : "");
 }
 
+static bool power_of_two(unsigned long n) { return n && !(n & (n - 1)); }
+
+/* Hexadecimal. Flycast says 4096 where it means 1000, and is deaf from the first longer packet on:
+ * digits that make a power of two only in decimal are that. */
+static size_t packet_size(const char *text)
+{
+    unsigned long hex = strtoul(text, NULL, 16),
+                  decimal = text[strspn(text, "0123456789")] ? 0 : strtoul(text, NULL, 10);
+    return power_of_two(decimal) && !power_of_two(hex) ? decimal : hex;
+}
+
 static void learn_features(struct rsp_target *t, bool *no_ack)
 {
     char *save = NULL, text[1024];
@@ -177,7 +188,7 @@ static void learn_features(struct rsp_target *t, bool *no_ack)
     *no_ack = false;
     for (char *f = strtok_r(text, ";", &save); f; f = strtok_r(NULL, ";", &save)) {
         if (!strncmp(f, "PacketSize=", 11))
-            t->c.packet_size = MAX(strtoul(f + 11, NULL, 16), 128ul);
+            t->c.packet_size = MAX(packet_size(f + 11), 128ul);
         *no_ack |= !strcmp(f, "QStartNoAckMode+");
     }
     t->c.packet_size = MIN(t->c.packet_size, (size_t)RSP_BODY_MAX);
@@ -199,8 +210,9 @@ static int start_no_ack(struct rsp_target *t, struct err *err)
     return ret;
 }
 
-/* Source: QEMU gdbstub, query qqemu.sstepbits. That a stub has vCont says nothing of its steps: KallistiOS' (2026) has it and works
- * them out wrongly; Flycast announces it and never answers. Continue and step go by c and s everywhere. */
+/* Source: QEMU gdbstub, query qqemu.sstepbits. That a stub has vCont says nothing of its steps:
+ * KallistiOS' (2026) has it and works them out wrongly; Flycast once announced it and never
+ * answered. Continue and step go by c and s everywhere. */
 static int learn_qemu(struct rsp_target *t, struct err *err)
 {
     int ret = rsp_try(&t->c, "qqemu.sstepbits", rsp_patience(&t->c, QEMU_MS * MS * (t->c.lossless ? 1 : 3)), err);
@@ -229,6 +241,45 @@ static int learn_state(struct rsp_target *t, struct err *err)
     return MIN(ret, 0);
 }
 
+/* 1: its registers change, so it runs; 0: they do not, for a while. */
+static int seen_running(struct rsp_target *t, struct err *err)
+{
+    uint32_t before[RSP_NREGS];
+    const struct stream_ops *s = t->probe->driver->stream;
+    uint64_t until = s->now_ns(t->probe) + LOOK_MS * MS;
+    memcpy(before, t->reg, sizeof before);
+    do {
+        t->regs_known = false;
+        int ret = rsp_regs_load(t, err);
+        if (ret < 0 || memcmp(before, t->reg, sizeof before))
+            return ret < 0 ? ret : 1;
+    } while (s->now_ns(t->probe) < until);
+    return 0;
+}
+
+/* lxdream lets the program run when somebody connects, says that it stands, and shows registers of
+ * the moment. An interrupt that is not needed would be heard by some at the next run
+ * (WashingtonDC), so it is sent only to a program that is seen to run. */
+static int make_stand(struct rsp_target *t, struct err *err)
+{
+    int ret =
+        t->q.qemu || !t->c.lossless || t->stop.signal != RSP_SIGTRAP ? 0 : seen_running(t, err);
+    if (ret <= 0)
+        return ret;
+    t->state = TARGET_RUNNING;
+    t->knocked = false;
+    ret = rsp_knock(t, err);
+    if (ret == 0)
+        ret = await_stop(t, "halt", err);
+    if (ret > 0)
+        ret = rsp_take_stop(t, err);
+    if (ret < 0)
+        return ret;
+    t->listens = true;
+    name_found(t);
+    return rsp_regs_load(t, err);
+}
+
 static int attach(struct target *target, struct err *err)
 {
     struct rsp_target *t = rsp_of(target);
@@ -236,7 +287,7 @@ static int attach(struct target *target, struct err *err)
     int ret = rsp_client_init(&t->c, t->probe, err);
     t->state = TARGET_HALTED;
     t->q = (struct rsp_quirks){ .no_P = false };
-    t->regs_known = t->has_stop = t->halt_wanted = t->temp_set = t->to_temp = false;
+    t->regs_known = t->has_stop = t->halt_wanted = t->temp_set = t->to_temp = t->pc_moved = false;
     t->nlifted = 0;
     t->all_words = 0;
     if (ret == 0)
@@ -251,6 +302,10 @@ static int attach(struct target *target, struct err *err)
         ret = learn_state(t, err);
     if (ret == 0)
         ret = rsp_learn_layout(t, err);
+    if (ret == 0)
+        ret = rsp_learn_banks(t, err);
+    if (ret == 0)
+        ret = make_stand(t, err);
     if (ret == 0)
         ret = rsp_bp_restore(t, err);
     if (ret < 0)
@@ -267,6 +322,19 @@ static int halt_now(struct rsp_target *t, struct err *err)
     return MIN(ret, 0);
 }
 
+static int farewell(struct rsp_target *t, struct err *err)
+{
+    struct err mine = { .code = ERR_OK };
+    int ret = rsp_ask(&t->c, "D", 1, &mine);
+    if (ret == -ERR_USB) /* redream lets it run and hangs up, without an answer */
+        return 0;
+    if (ret == 0 && !strcmp(t->c.in.body, "OK"))
+        return 0;
+    if (ret == 0) /* not known: let it run, it listens no more */
+        return rsp_lost(t, rsp_send(&t->c, "c", 1, err));
+    return err_set(err, (enum err_code) - ret, mine.hint, "%s", mine.what);
+}
+
 static int detach(struct target *target, struct err *err)
 {
     struct rsp_target *t = rsp_of(target);
@@ -278,11 +346,8 @@ static int detach(struct target *target, struct err *err)
         struct rsp_bp *b = &t->bp[t->nbp - 1];
         ret = rsp_remove_bp(target, b->kind, b->addr, b->len, err);
     }
-    if (ret == 0 && t->state == TARGET_HALTED) {
-        ret = rsp_question(t, err, "D");
-        if (ret == 0 && strcmp(t->c.in.body, "OK")) /* not known: let it run, it listens no more */
-            ret = rsp_lost(t, rsp_send(&t->c, "c", 1, err));
-    }
+    if (ret == 0 && t->state == TARGET_HALTED)
+        ret = farewell(t, err);
     t->state = t->state == TARGET_GONE ? TARGET_GONE : TARGET_DETACHED;
     return ret < 0 ? err_prefix(err, ret, "detach") : 0;
 }

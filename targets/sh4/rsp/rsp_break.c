@@ -57,20 +57,38 @@ static int by_stub(struct rsp_target *t, struct rsp_bp *b, struct err *err)
                                                type, b->addr, t->c.in.body) : 0;
 }
 
-/* The same, and what was in memory before, if that can be seen: by the first one that is set. */
+static int take_back(struct rsp_target *t, struct rsp_bp *b, struct err *err)
+{
+    int ret = rsp_question(t, err, "z%u,%x,%x", z_type[b->kind], b->addr, b->len);
+    if (ret == 0 && strcmp(t->c.in.body, "OK"))
+        ret =
+            err_set(err, ERR_FAULT, "detach and attach again",
+                    "%s: remove the breakpoint at %08x: %s", t->probe->name, b->addr, t->c.in.body);
+    return ret;
+}
+
+/* The same, and what was in memory before, if that can be seen: by the first one of its kind that
+ * is set. A watchpoint that shows is none: redream writes an instruction over the data. */
 static int by_stub_seen(struct rsp_target *t, struct rsp_bp *b, struct err *err)
 {
     uint8_t now[2];
-    bool look = b->kind == BP_SOFT && !t->q.no_z[0] && (t->q.shows_z0 || !t->q.z0_known);
+    unsigned type = z_type[b->kind];
+    bool look = !t->q.no_z[type] && (t->q.shows_z[type] || !t->q.z_known[type]);
     int ret = look ? rsp_peek(t, b->addr, b->saved, 2, err) : 0;
     if (ret == 0)
         ret = by_stub(t, b, err);
-    if (ret == 0 && look && !t->q.z0_known && rsp_peek(t, b->addr, now, 2, NULL) == 0) {
-        t->q.shows_z0 = memcmp(now, b->saved, 2) != 0;
-        t->q.z0_known = true;
+    if (ret == 0 && look && !t->q.z_known[type] && rsp_peek(t, b->addr, now, 2, NULL) == 0) {
+        t->q.shows_z[type] = memcmp(now, b->saved, 2) != 0;
+        memcpy(t->z_trap, now, 2);
+        t->q.z_known[type] = true;
     }
-    b->shown = ret == 0 && look && t->q.shows_z0;
-    return ret;
+    b->shown = ret == 0 && look && t->q.shows_z[type];
+    if (!b->shown || is_code(b))
+        return ret;
+    b->shown = false;
+    t->q.no_z[type] = true;
+    ret = take_back(t, b, err);
+    return ret < 0 ? ret : 1;
 }
 
 int rsp_bp_make_way(struct rsp_target *t, uint32_t addr, size_t n, bool back, struct err *err)
@@ -89,7 +107,10 @@ int rsp_bp_put(struct rsp_target *t, struct rsp_bp *b, struct err *err)
     if (b->kind == BP_SOFT && (ret == 1 || ret == -ERR_RESOURCE))
         return write_trapa(t, b, err);
     if (ret == 1)
-        return err_set(err, ERR_UNSUPPORTED, b->kind == BP_HARD ? "use a software breakpoint" : "", "%s: this stub has no %s", t->probe->name,
+        return err_set(err, ERR_UNSUPPORTED,
+                       b->kind == BP_HARD ? "use a software breakpoint"
+                                          : "GDB can watch by steps: set can-use-hw-watchpoints 0",
+                       "%s: this stub has no %s", t->probe->name,
                        b->kind == BP_HARD ? "hardware breakpoints" : "watchpoints");
     return ret;
 }
@@ -102,10 +123,7 @@ int rsp_bp_lift(struct rsp_target *t, struct rsp_bp *b, struct err *err)
         b->written = ret < 0;
         return ret;
     }
-    ret = rsp_question(t, err, "z%u,%x,%x", z_type[b->kind], b->addr, b->len);
-    if (ret == 0 && strcmp(t->c.in.body, "OK"))
-        ret = err_set(err, ERR_FAULT, "detach and attach again", "%s: remove the breakpoint at %08x: %s", t->probe->name, b->addr, t->c.in.body);
-    return ret;
+    return take_back(t, b, err);
 }
 
 int rsp_insert_bp(struct target *target, enum bp_kind kind, uint64_t addr, unsigned len, struct err *err)
@@ -150,7 +168,9 @@ int rsp_bp_restore(struct rsp_target *t, struct err *err)
         struct rsp_bp *b = &t->bp[i];
         if (b->written && rsp_peek(t, b->addr, seen, 2, NULL) == 0 && !memcmp(seen, trap, 2))
             continue;
-        if (b->shown) /* still there, it would be taken for the program's own */
+        /* Still there, it would be taken for the program's own. Where it is not, one does not ask:
+         * redream dies of it. */
+        if (b->shown && rsp_peek(t, b->addr, seen, 2, NULL) == 0 && !memcmp(seen, t->z_trap, 2))
             rsp_bp_lift(t, b, NULL);
         ret = rsp_bp_put(t, b, err);
     }

@@ -11,9 +11,15 @@ enum { OVERHEAD = 32 }; /* "X12345678,1000:" and its frame */
 
 static int refused(struct rsp_target *t, const char *what, uint32_t addr, struct err *err)
 {
-    bool p4 = addr >= 0xE0000000u;
-    return err_set(err, ERR_FAULT, p4 ? "this stub may keep on-chip registers to itself (KallistiOS' does); copy them to RAM on the board" : "is there memory at that address?",
-                   "%s: %s %08x: %s", t->probe->name, what, addr, *t->c.in.body ? t->c.in.body : "not supported");
+    bool p4 = addr >= 0xE0000000u, none = *what == 'w' && !*t->c.in.body;
+    return err_set(err, ERR_FAULT,
+                   none ? "this stub writes no memory (redream's does not): let the emulator load "
+                          "the program itself"
+                   : p4 ? "this stub may keep on-chip registers to itself (KallistiOS' does); copy "
+                          "them to RAM on the board"
+                        : "is there memory at that address?",
+                   "%s: %s %08x: %s", t->probe->name, what, addr,
+                   *t->c.in.body ? t->c.in.body : "not supported");
 }
 
 /* Data in hex need two characters a byte. */
@@ -120,7 +126,7 @@ static int write_pieces(struct rsp_target *t, uint32_t addr, unsigned width, con
     uint8_t copy[RSP_BODY_MAX];
     uint32_t from = addr;
     size_t all = len;
-    int ret = t->q.shows_z0 ? rsp_bp_make_way(t, from, all, false, err) : 0, back;
+    int ret = rsp_bp_make_way(t, from, all, false, err), back;
     while (ret == 0 && len) {
         size_t n = piece(t, addr, width, len);
         memcpy(copy, buf, n);
@@ -130,7 +136,7 @@ static int write_pieces(struct rsp_target *t, uint32_t addr, unsigned width, con
         buf += n;
         len -= n;
     }
-    back = t->q.shows_z0 ? rsp_bp_make_way(t, from, all, true, ret < 0 ? NULL : err) : 0;
+    back = rsp_bp_make_way(t, from, all, true, ret < 0 ? NULL : err);
     return ret < 0 ? ret : back;
 }
 

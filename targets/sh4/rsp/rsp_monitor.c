@@ -64,6 +64,10 @@ static void show_stub(const struct rsp_target *t, const struct text_sink *out)
                 t->c.packet_size, t->c.no_ack ? "no acknowledgement" : "acknowledged");
     sink_printf(out, "steps: %s; registers written by %s; %s\n", t->q.no_step ? "by breakpoints" : t->q.trusts_step ? "the stub's own" : "the stub's own, branches worked out here",
                 t->q.no_P ? "G" : "P", t->q.no_interrupt ? "cannot be interrupted" : "interrupted by 0x03");
+    if (t->q.pc_lags)
+        sink_printf(
+            out,
+            "a step goes on where it would have gone before the PC was written: mended here\n");
     for (unsigned i = 0; i < ARRAY_LEN(t->q.no_z); i++)
         if (t->q.no_z[i])
             sink_printf(out, "no Z%u%s\n", i, i ? "" : ": breakpoints are written into memory");
@@ -121,7 +125,11 @@ static int arm_one(struct rsp_target *t, unsigned n, uint16_t code, struct err *
     if (ret == 0)
         ret = read16(t, at, &seen, err);
     if (ret == 0 && seen != on)
-        ret = err_set(err, ERR_UNSUPPORTED, "", "%s: no performance counters here (PMCR%u reads %04x after %04x)", t->probe->name, n + 1, seen, on);
+        ret = err_set(
+            err, ERR_UNSUPPORTED,
+            "shares of time need none: --sample; the simulated board counts: --probe sim:sh7750",
+            "%s: no performance counters here (PMCR%u reads %04x after %04x)", t->probe->name,
+            n + 1, seen, on);
     if (ret == 0)
         t->counter[n] = code;
     return ret;

@@ -25,10 +25,15 @@ struct rsp_bp {
 /* What a stub lacks or gets wrong, by what it answered. */
 struct rsp_quirks {
     bool no_z[5];      /* Z0 to Z4 */
-    bool shows_z0, z0_known; /* its own breakpoints show in memory (KallistiOS since 2026) */
+    bool shows_z[5], z_known[5]; /* its own breakpoints show in memory (KallistiOS since 2026,
+                                    Flycast, redream) */
     bool no_P, no_X, X_known;
+    bool p;           /* single registers are shown, those too that `g` has not (lxdream) */
+    bool swaps_banks; /* with SR.RB set it shows r0-r7 as bank 0 (Flycast) */
+    bool pc_lags; /* a step goes on where it would have gone before the PC was written (lxdream) */
     bool no_step;      /* 's' is refused */
-    bool trusts_step;  /* a CPU that really steps (QEMU). Others work successors out, and some wrongly */
+    bool trusts_step;  /* a CPU that really steps (QEMU, emulators). Others work successors out, and
+                          some wrongly */
     bool pc_behind, pc_known; /* at a TRAPA of ours the stub reports the address behind it */
     bool no_interrupt; /* 0x03 was not answered */
     bool no_rcmd;
@@ -52,8 +57,13 @@ struct rsp_target {
     bool regs_known;
     struct rsp_bp bp[RSP_BREAKPOINTS];
     size_t nbp;
+    uint8_t z_trap[2]; /* what memory shows where a breakpoint of the stub's is */
     enum rsp_plan plan;
     struct resume how;         /* as asked for */
+    uint32_t goal;             /* of the branch that is stepped; none with has_goal false */
+    bool branches, has_goal;
+    uint32_t pc_was;    /* before it was written */
+    bool pc_moved, lag; /* it was, since the last run; before this one */
     uint32_t step_from, slot_next, after_slot, temp; /* RSP_STEP_SLOT: behind the slot, and where the branch goes. RSP_STEP_TO: the breakpoint */
     bool temp_set, to_temp;    /* a breakpoint of ours is at temp; the step ends there */
     struct rsp_bp *lifted[2];  /* taken out for a step, put back at its end */
@@ -85,6 +95,9 @@ int rsp_sample_pc(struct target *target, uint64_t *pc, struct err *err);
 
 /* rsp_regs.c */
 int rsp_learn_layout(struct rsp_target *t, struct err *err);
+int rsp_learn_banks(
+    struct rsp_target *t,
+    struct err *err); /* a stub that shows both is an emulator's, which steps its CPU */
 int rsp_regs_load(struct rsp_target *t, struct err *err);
 int rsp_set(struct rsp_target *t, unsigned n, uint32_t value, struct err *err);
 int rsp_read_reg(struct target *target, unsigned n, uint8_t *buf, struct err *err);

@@ -37,6 +37,27 @@ static bool parse(struct rsp_target *t, const char *text, unsigned words)
     return true;
 }
 
+/* Flycast's `g` has r0-r7, then whichever eight are not in use, also when SR says that r0-r7 are
+ * bank 1. */
+static void order_banks(struct rsp_target *t)
+{
+    uint32_t *zero = t->reg + RSP_BANK0, *one = t->reg + RSP_BANK1, keep[8];
+    bool one_is_active = REG_GET(t->reg[RSP_SR], SH4_SR_MD) && REG_GET(t->reg[RSP_SR], SH4_SR_RB);
+    t->q.swaps_banks = t->words >= RSP_NREGS && one_is_active &&
+                       !memcmp(zero, t->reg, sizeof keep) && memcmp(one, t->reg, sizeof keep);
+    if (!t->q.swaps_banks)
+        return;
+    memcpy(keep, zero, sizeof keep);
+    memcpy(zero, one, sizeof keep);
+    memcpy(one, keep, sizeof keep);
+}
+
+/* The number under which the stub has it. */
+static unsigned at_stub(const struct rsp_target *t, unsigned n)
+{
+    return !t->q.swaps_banks || n < RSP_BANK0 || n >= RSP_NREGS ? n : n < RSP_BANK1 ? n + 8 : n - 8;
+}
+
 int rsp_regs_load(struct rsp_target *t, struct err *err)
 {
     if (t->regs_known)
@@ -53,7 +74,27 @@ int rsp_regs_load(struct rsp_target *t, struct err *err)
         return bad_layout(t, digits, err);
     t->all_words = words;
     t->words = known_words(words);
+    order_banks(t);
     t->regs_known = true;
+    return 0;
+}
+
+/* One that `g` has not, in a stub that shows it alone. 1: shown. */
+static int show_one(struct rsp_target *t, unsigned n, uint8_t *b, struct err *err)
+{
+    int ret = rsp_question(t, err, "p%x", n);
+    return ret < 0 ? ret : t->c.in.len == 8 && rsp_hex(t->c.in.body, b, 4);
+}
+
+int rsp_learn_banks(struct rsp_target *t, struct err *err)
+{
+    uint8_t b[4];
+    int ret =
+        t->words == RSP_SR + 1 && t->all_words == t->words ? show_one(t, RSP_BANK1, b, err) : 0;
+    if (ret < 0)
+        return ret;
+    t->q.p = ret > 0;
+    t->q.trusts_step |= t->q.p || t->all_words == RSP_NREGS;
     return 0;
 }
 
@@ -88,7 +129,7 @@ static int write_one(struct rsp_target *t, unsigned n, uint32_t value, struct er
     char hex[9];
     put32(b, value, t->base.big_endian);
     rsp_to_hex(b, 4, hex);
-    return rsp_question(t, err, "P%x=%s", n, hex);
+    return rsp_question(t, err, "P%x=%s", at_stub(t, n), hex);
 }
 
 static int write_all(struct rsp_target *t, struct err *err)
@@ -96,12 +137,17 @@ static int write_all(struct rsp_target *t, struct err *err)
     char text[1 + 8 * (RSP_NREGS + ARRAY_LEN(t->tail)) + 1] = "G";
     for (unsigned i = 0; i < t->all_words; i++) {
         uint8_t b[4];
-        put32(b, i < RSP_NREGS ? t->reg[i] : t->tail[i - RSP_NREGS], t->base.big_endian);
+        put32(b, i < RSP_NREGS ? t->reg[at_stub(t, i)] : t->tail[i - RSP_NREGS],
+              t->base.big_endian);
         rsp_to_hex(b, 4, text + 1 + 8 * i);
     }
     int ret = rsp_lost(t, rsp_ask(&t->c, text, strlen(text), err));
     if (ret == 0 && strcmp(t->c.in.body, "OK"))
-        ret = err_set(err, ERR_FAULT, "this stub may not take registers", "%s: write registers: %s", t->probe->name, *t->c.in.body ? t->c.in.body : "refused");
+        ret = err_set(err, ERR_FAULT,
+                      "this stub may take no registers (redream's does not): what changes them is "
+                      "not possible with it",
+                      "%s: write registers: %s", t->probe->name,
+                      *t->c.in.body ? t->c.in.body : "refused");
     t->regs_known = false; /* a bank may have changed under r0-r7 */
     return ret;
 }
@@ -111,8 +157,11 @@ int rsp_set(struct rsp_target *t, unsigned n, uint32_t value, struct err *err)
     int ret = rsp_regs_load(t, err);
     if (ret < 0)
         return ret;
-    if (n >= t->words)
+    if (n >= t->words && !t->q.p)
         return err_set(err, ERR_NOT_FOUND, "this stub's `g` ends before it", "%s: no register %u", t->probe->name, n);
+    if (n == RSP_PC && !t->pc_moved)
+        t->pc_was = t->reg[RSP_PC];
+    t->pc_moved |= n == RSP_PC;
     if (!t->q.no_P) {
         ret = write_one(t, n, value, err);
         if (ret < 0)
@@ -125,6 +174,9 @@ int rsp_set(struct rsp_target *t, unsigned n, uint32_t value, struct err *err)
         if (ret < 0)
             return ret;
     }
+    if (n >= t->words)
+        return err_set(err, ERR_NOT_FOUND, "this stub's `g` ends before it", "%s: no register %u",
+                       t->probe->name, n);
     alias(t, n, value);
     return write_all(t, err);
 }
@@ -137,10 +189,15 @@ int rsp_read_reg(struct target *target, unsigned n, uint8_t *buf, struct err *er
         ret = rsp_regs_load(t, err);
     if (ret < 0)
         return ret;
-    if (n >= t->words)
-        return err_set(err, ERR_NOT_FOUND, "this stub's `g` ends before it", "%s: no register %u", t->probe->name, n);
-    put32(buf, t->reg[n], target->big_endian);
-    return 0;
+    if (n < t->words) {
+        put32(buf, t->reg[n], target->big_endian);
+        return 0;
+    }
+    ret = t->q.p ? show_one(t, n, buf, err) : 0;
+    return ret < 0   ? ret
+           : ret > 0 ? 0
+                     : err_set(err, ERR_NOT_FOUND, "this stub's `g` ends before it",
+                               "%s: no register %u", t->probe->name, n);
 }
 
 int rsp_write_reg(struct target *target, unsigned n, const uint8_t *buf, struct err *err)

@@ -185,11 +185,27 @@ static bool in_range(const struct rsp_target *t)
     return t->how.kind == RESUME_RANGE && t->stop.pc >= t->how.range_lo && t->stop.pc < t->how.range_hi;
 }
 
+/* lxdream's interpreter has the next PC apart from the PC, and goes on there when the PC was
+ * written: the instruction stepped was the right one, so the PC is put behind it. Not where a
+ * branch may have led there. */
+static int mend_lag(struct rsp_target *t, struct err *err)
+{
+    bool there =
+        t->lag && t->q.trusts_step && t->stop.pc == t->pc_was + 2 && t->stop.pc != t->step_from + 2;
+    if (!there || (t->branches && (!t->has_goal || t->stop.pc == t->goal)))
+        return 0;
+    t->q.pc_lags = true;
+    t->stop.pc = t->step_from + 2;
+    return rsp_set(t, RSP_PC, t->step_from + 2, err);
+}
+
 /* A step is over: tell it, or take the next one of a range. 1: it is a stop; 0: it goes on. */
 static int step_done(struct rsp_target *t, struct err *err)
 {
     bool plain = t->stop.reason == STOP_SIGNAL && !t->user_break && (t->stop.signal == RSP_SIGTRAP || t->stop.signal == 0) && !t->halt_wanted;
-    int ret = 0;
+    int ret = plain && t->plan != RSP_STEP_TO ? mend_lag(t, err) : 0;
+    if (ret < 0)
+        return ret;
     if (t->plan == RSP_STEP_SLOT && plain && t->stop.pc == t->slot_next) {
         ret = rsp_set(t, RSP_PC, t->after_slot, err);
         t->stop.pc = t->after_slot;
@@ -212,14 +228,24 @@ static int step_done(struct rsp_target *t, struct err *err)
 
 static int step_to(struct rsp_target *t, uint32_t addr, struct err *err);
 
+/* 's' is not known: by breakpoints from here on, and where a branch goes is worked out. */
+static int step_refused(struct rsp_target *t, struct err *err)
+{
+    bool anew = t->q.trusts_step;
+    t->q.no_step = true;
+    t->q.trusts_step = false;
+    t->state = TARGET_HALTED;
+    if (!anew)
+        return step_to(t, t->step_from + 2, err);
+    int ret = put_back(t, err);
+    return ret < 0 ? ret : begin_step(t, err);
+}
+
 /* A stop reply came. 1: for the caller of poll(). */
 static int stopped(struct rsp_target *t, struct err *err)
 {
-    if (!*t->c.in.body && t->plan != RSP_RUN && t->plan != RSP_STEP_TO && !t->q.no_step) { /* 's' is not known */
-        t->q.no_step = true;
-        t->state = TARGET_HALTED;
-        return step_to(t, t->step_from + 2, err);
-    }
+    if (!*t->c.in.body && t->plan != RSP_RUN && t->plan != RSP_STEP_TO && !t->q.no_step)
+        return step_refused(t, err);
     int ret = rsp_take_stop(t, err);
     if (ret <= 0)
         return ret;
@@ -257,7 +283,8 @@ static int start(struct rsp_target *t, const char *packet, struct err *err)
             ret = 0;
     }
     t->state = TARGET_RUNNING;
-    t->regs_known = t->knocked = false;
+    t->lag = t->pc_moved && *packet == 's';
+    t->regs_known = t->knocked = t->pc_moved = false;
     return rsp_lost(t, ret);
 }
 
@@ -360,6 +387,9 @@ static int begin_step(struct rsp_target *t, struct err *err)
     struct sh4_flow f = sh4_flow(insn, pc);
     bool branch = f.kind != SH4_FLOW_NONE && f.kind != SH4_FLOW_TRAPA && f.kind != SH4_FLOW_ILLEGAL;
     t->plan = branch && f.slot && t->q.trusts_step ? RSP_STEP_UNIT : RSP_STEP;
+    t->branches = branch;
+    t->goal = f.target;
+    t->has_goal = branch && (f.kind == SH4_FLOW_BRANCH || destination(t, &f, pc, insn, &t->goal));
     ret = lift(t, pc, err);
     if (ret == 0 && t->plan == RSP_STEP_UNIT)
         ret = lift(t, pc + 2, err);
@@ -379,8 +409,11 @@ static int pass_own_trap(struct rsp_target *t, struct err *err)
     if (!trapped)
         return 0;
     int ret = rsp_insn(t, pc, &insn, err);
+    bool strange = ret == 0 && insn >> 8 == RSP_TRAPA >> 8 && insn != RSP_TRAPA;
     if (ret == 0 && insn == RSP_TRAPA)
         ret = rsp_set(t, RSP_PC, pc + 2, err);
+    else if (strange && !t->q.no_z[0]) /* of a session that was lost? the stub takes it out then */
+        ret = rsp_question(t, err, "z0,%x,2", pc);
     if (ret == 0)
         ret = rsp_regs_load(t, err);
     return ret < 0 ? ret : t->reg[RSP_PC] != pc;
