@@ -9,6 +9,7 @@
 #include "profiler/cli/parts.h"
 #include "profiler/cli/settings.h"
 #include "profiler/cli/trace_input.h"
+#include "profiler/cli/useless.h"
 #include "profiler/cli/view.h"
 #include "profiler/prf.h"
 #include "targets/s12z/trace_events.h"
@@ -92,7 +93,7 @@ static int prepare(struct decode *d, struct err *err)
     uint64_t start = 0;
     int ret = symbols_open(d->set.elf, &d->syms, err);
     if (ret == 0 && symbols_machine(d->syms) != 249)
-        ret = err_set(err, ERR_FORMAT, "give the ELF of the S12Z program", "%s is for another CPU", d->set.elf);
+        ret = err_set(err, ERR_USAGE, "give the ELF of the S12Z program", "%s is for another CPU", d->set.elf);
     if (ret == 0 && *d->set.start)
         ret = err_prefix(err, symbols_parse(d->syms, d->set.start, &start, err), "--start");
     for (size_t k = 0; k < d->set.nstops && ret == 0; k++)
@@ -333,7 +334,11 @@ static int run(struct cli *cli, int argc, char **argv, struct err *err)
         return ret;
     if (ret == 0 || !d.has_format || !*d.set.elf)
         return err_set(err, ERR_USAGE, "probeprof decode run.lines --format lines --elf motor.elf", "decode needs a file, --format and --elf");
-    ret = outputs_check(&d.set, path, err);
+    ret = useless_view(&d.set, err);
+    if (ret == 0)
+        ret = useless_passes(&d.set, err);
+    if (ret == 0)
+        ret = outputs_check(&d.set, path, err);
     if (ret == 0)
         ret = prepare(&d, err);
     if (ret == 0)

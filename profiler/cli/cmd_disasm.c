@@ -235,7 +235,7 @@ static int run(struct cli *cli, int argc, char **argv, struct err *err)
     if (ret == 0) {
         d.part = part_of_machine(symbols_machine(d.syms));
         ret = d.part && d.part->ops()->insn ? part_prepare_symbols(d.syms, d.part->name, err)
-                                            : err_set(err, ERR_UNSUPPORTED, "SH and S12Z programs can be shown", "%s is of another machine", d.name[0]);
+                                            : err_set(err, ERR_USAGE, "SH and S12Z programs can be shown", "%s is of another machine", d.name[0]);
     }
     if (ret == 0 && d.name[1])
         ret = parse_where(&d, d.name[1], err);

@@ -7,6 +7,8 @@
 #include "profiler/cli/doctor.h"
 #include "profiler/cli/doctor_file.h"
 #include "profiler/cli/fold.h"
+#include "profiler/cli/parts.h"
+#include "profiler/cli/useless.h"
 #include "profiler/cli/view.h"
 #include "profiler/file_atomic.h"
 #include "profiler/json_writer.h"
@@ -143,12 +145,45 @@ static int look(struct cli *cli, const struct settings *set, struct listener *l,
     return ret < 0 || well ? ret : err_set(err, ERR_NO_TARGET, "", "%s", ""); /* the report has said it */
 }
 
+/* What makes no sense whatever the board is: said as `run` says it. */
+static int check(const struct settings *set, struct err *err)
+{
+    const struct part *part;
+    struct symbols *syms = NULL;
+    int ret = *set->probe ? settings_blame(set, SET_PROBE, probe_named(set->probe, err), err) : 0;
+    if (ret == 0 && *set->target)
+        ret = settings_blame(set, SET_TARGET, part_choose(set->target, set->probe, &part, err), err);
+    if (ret == 0 && *set->target)
+        ret = useless_part(set, part, err);
+    if (ret == 0 && set->origin[SET_LOG] == ORIGIN_FLAG && set->log && !(set->log & (1u << LOG_USB | 1u << LOG_WIRE | 1u << LOG_TARGET)))
+        return err_set(err, ERR_USAGE, "usb, wire, target or all", "log: doctor serves no GDB and profiles nothing, so there is nothing to log of that");
+    if (ret == 0 && set->origin[SET_ELF] == ORIGIN_FLAG) /* of a conf file it need not be built yet */
+        ret = symbols_open(set->elf, &syms, err);
+    symbols_close(syms);
+    return ret;
+}
+
+/* A name that has slipped behind --report may be that of something else. */
+static int check_report(const struct settings *set, struct err *err)
+{
+    char head[sizeof DOCTOR_FILE_HEAD] = "";
+    FILE *f = fopen(set->report, "rbe");
+    size_t n = f ? fread(head, 1, sizeof head - 1, f) : 0;
+    if (f)
+        fclose(f);
+    if (n && strcmp(head, DOCTOR_FILE_HEAD))
+        return err_set(err, ERR_USAGE, "name another file", "--report %s would replace what is no such report", set->report);
+    return err_prefix(err, file_writable(set->report, err), "--report");
+}
+
 static int run(struct cli *cli, int argc, char **argv, struct err *err)
 {
     struct settings set;
     int ret = settings_read(&set, doctor_opts, argc, argv, cli->probe_env, err);
+    if (ret == 0)
+        ret = check(&set, err);
     if (ret == 0 && *set.report)
-        ret = err_prefix(err, file_writable(set.report, err), "--report");
+        ret = check_report(&set, err);
     if (ret < 0)
         return ret;
     struct listener l = { .cli = cli, .shown = set.log, .file = *set.report ? doctor_file_new() : NULL };

@@ -6,6 +6,7 @@
 #include "profiler/cli/outputs.h"
 #include "profiler/cli/parts.h"
 #include "profiler/cli/settings.h"
+#include "profiler/cli/useless.h"
 #include "profiler/cli/view.h"
 #include "profiler/prf.h"
 
@@ -54,6 +55,8 @@ static int load(struct cli *cli, const struct settings *s, const char *path, str
     int ret = what_is(path, &kind, err);
     if (ret < 0)
         return ret;
+    if (kind == INPUT_PRF && *s->elf)
+        return err_set(err, ERR_USAGE, "leave it out", "--elf names the functions of a recording, and %s is a .prf file, which has their names", path);
     if (kind == INPUT_PRF)
         return prf_read(path, p, err);
     ret = capture_replay(path, *s->elf ? s->elf : NULL, p, syms, err);
@@ -73,7 +76,9 @@ static int run(struct cli *cli, int argc, char **argv, struct err *err)
         return ret;
     if (ret == 0)
         return err_set(err, ERR_USAGE, "probeprof report run.prf", "report needs a .prf file or a recording");
-    ret = outputs_check(&s, path, err);
+    ret = useless_view(&s, err);
+    if (ret == 0)
+        ret = outputs_check(&s, path, err);
     if (ret == 0)
         ret = load(cli, &s, path, &p, &syms, err);
     if (ret == 0)

@@ -115,5 +115,5 @@ int completion_print(const struct completion *c, const char *shell, struct err *
             shells[i].print(c);
             return 0;
         }
-    return err_set(err, ERR_USAGE, "probeprof completion bash|zsh|fish", "completion: no such shell");
+    return err_set(err, ERR_USAGE, "probeprof completion bash|zsh|fish", *shell ? "completion: no words for the shell '%s'" : "completion needs the name of a shell", shell);
 }

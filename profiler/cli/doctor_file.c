@@ -169,7 +169,7 @@ static void put_log(const struct doctor_file *f, FILE *out)
 static void put_all(const struct doctor_file *f, const struct settings *set, const struct doctor_report *report, const char *text, FILE *out)
 {
     struct utsname os;
-    fprintf(out, "probeprof " PROBEPROF_VERSION ", doctor's report\n");
+    fprintf(out, DOCTOR_FILE_HEAD PROBEPROF_VERSION ", doctor's report\n");
     if (uname(&os) == 0)
         fprintf(out, "system: %s %s %s\n", os.sysname, os.release, os.machine);
     fprintf(out, "asked for: --probe %s --target %s%s%s%s%s%s%s\n", *report->probe ? report->probe : "(none)", *set->target ? set->target : "(none)",

@@ -6,6 +6,8 @@
 #include "probe/base/log.h"
 #include "profiler/cli/doctor.h"
 
+#define DOCTOR_FILE_HEAD "probeprof " /* how each begins */
+
 /* Keeps what is logged: the beginning and the end, of a bounded size. */
 struct doctor_file;
 

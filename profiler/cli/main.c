@@ -132,6 +132,8 @@ static int run_help(struct cli *cli, int argc, char **argv, struct err *err)
     const struct command *c = find_command(argv[1]);
     if (!c)
         return unknown_command(argv[1], err);
+    if (argc > 2)
+        return err_set(err, ERR_USAGE, "probeprof help COMMAND", "unexpected argument '%s'", argv[2]);
     command_help(c, cli->out);
     return 0;
 }
@@ -139,6 +141,8 @@ static int run_help(struct cli *cli, int argc, char **argv, struct err *err)
 static int run_completion(struct cli *cli, int argc, char **argv, struct err *err)
 {
     const struct completion c = { .command = commands, .n = ARRAY_LEN(commands), .boards = cli->boards, .out = cli->out };
+    if (argc > 3)
+        return err_set(err, ERR_USAGE, "probeprof completion bash|zsh|fish", "unexpected argument '%s'", argv[3]);
     return completion_print(&c, argc == 3 ? argv[2] : "", err);
 }
 

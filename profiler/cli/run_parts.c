@@ -6,6 +6,7 @@
 #include "probe/base/util.h"
 #include "profiler/cli/outputs.h"
 #include "profiler/cli/run.h"
+#include "profiler/cli/useless.h"
 #include "targets/os/tasks.h"
 
 enum { QUEUE_EVENTS = 1 << 16 };
@@ -33,7 +34,7 @@ static const char *trace_setting(const struct run *r)
     static const struct { enum setting id; const char *name; } rows[] = {
         { SET_START, "--start" }, { SET_STOP, "--stop" }, { SET_PASSES, "--passes" }, { SET_C1, "--c1" }, { SET_C2, "--c2" },
         { SET_RATIO, "--ratio" }, { SET_TREE, "--tree" }, { SET_IRQ_FILTER, "--irq-filter" }, { SET_POLICY, "--policy" }, { SET_CAPTURE, "--capture" }, { SET_PDO, "--pdo" },
-        { SET_TRACE_LINES, "--trace-lines" }, { SET_NO_PATCH, "--no-patch" }, { SET_STACK, "--stack" },
+        { SET_TRACE_LINES, "--trace-lines" }, { SET_NO_PATCH, "--no-patch" }, { SET_STACK, "--stack" }, { SET_AGENT_RAM, "--agent-ram" },
     };
     for (size_t i = 0; i < ARRAY_LEN(rows); i++)
         if (r->set.origin[rows[i].id] == ORIGIN_FLAG)
@@ -63,6 +64,8 @@ static int decide_profile(struct run *r, struct err *err)
     if (wants && !*r->set.elf && !r->set.no_profile)
         return err_set(err, ERR_USAGE, "add --elf FILE, or elf = FILE in probeprof.conf", "%s needs the program", wants);
     int ret = decide_sample(r, err);
+    if (ret == 0)
+        ret = useless_run(&r->set, err);
     if (ret < 0)
         return ret;
     if (asked(r, SET_PASSES) && !r->set.sample && (!*r->set.start || r->set.nstops == 0) && r->profile)
@@ -140,6 +143,8 @@ static int resolve(struct run *r, struct trace_config *t, struct err *err)
     for (int i = 0; ret == 0 && i < 2; i++)
         if (*r->set.counter[i])
             ret = settings_blame(&r->set, i ? SET_C2 : SET_C1, part_event(r->part, i ? "c2" : "c1", r->set.counter[i], &r->counter[i], err), err);
+    if (ret == 0)
+        ret = useless_ratio(&r->set, r->part, r->counter, err);
     if (r->set.sample) { /* what the conf file says of traces does not hold */
         *t = (struct trace_config){ .image = r->symbols ? symbols_image(r->symbols) : NULL };
         return ret;
@@ -235,11 +240,11 @@ static int has_trace(const struct run *r, struct err *err)
         return err_set(err, ERR_UNSUPPORTED, ops->sample_pc ? "--sample looks at the PC instead; --no-profile bridges for GDB" : "--no-profile bridges for GDB",
                        "%s: no function trace on this part over %s", r->part->name, r->probe->name);
     if ((r->set.trace_lines || r->set.capture) && !ops->trace->line_text)
-        return err_set(err, ERR_UNSUPPORTED, "leave --trace-lines and --capture out", "%s: its trace has no lines", r->part->name);
+        return err_set(err, ERR_USAGE, "leave --trace-lines and --capture out", "%s: its trace has no lines", r->part->name);
     if (r->set.ratio && ops->trace->line_text)
-        return err_set(err, ERR_UNSUPPORTED, "leave --ratio out", "%s: its trace counts in cycles of the bus clock as it is", r->part->name);
+        return err_set(err, ERR_USAGE, "leave --ratio out", "%s: its trace counts in cycles of the bus clock as it is", r->part->name);
     if ((r->set.no_patch.n || r->set.stack.n) && ops->trace->line_text)
-        return err_set(err, ERR_UNSUPPORTED, "leave --no-patch and --stack out", "%s: its trace patches nothing and tells no stack pointers", r->part->name);
+        return err_set(err, ERR_USAGE, "leave --no-patch and --stack out", "%s: its trace patches nothing and tells no stack pointers", r->part->name);
     return 0;
 }
 
@@ -298,6 +303,8 @@ int run_parts(struct run *r, struct err *err)
         ret = decide_profile(r, err);
     if (ret == 0)
         ret = settings_blame(&r->set, SET_TARGET, part_choose(r->set.target, r->set.probe, &r->part, err), err);
+    if (ret == 0)
+        ret = useless_part(&r->set, r->part, err);
     if (ret == 0)
         ret = open_symbols(r, err);
     if (ret == 0)

@@ -187,7 +187,65 @@ class Usage(Folder):
 
     def test_what_only_sh4_has_is_refused_for_s12z(self):
         r = run(["--elf", os.path.join(EXAMPLES, "motor", "motor.elf"), "--probe", "sim:s12zvml128", "--stack", "0x1000:0x1100"], cwd=self.dir, probe=None)
-        self.assert_fails(r, 1, "tells no stack pointers", "--stack out")
+        self.assert_fails(r, 2, "--stack is for SH-4 parts", "leave it out")
+
+    def test_options_that_can_have_no_effect_are_refused(self):
+        elf, motor, s12z = os.path.join(PROFEXAM, "profexam.elf"), os.path.join(EXAMPLES, "motor", "motor.elf"), ["--probe", "sim:s12zvml128"]
+        self.assertEqual(run(MISSION + ["--elf", elf, "--load", "--passes", "1", "--gdb", "off", "--record", "r", "--output", "o.prf"], cwd=self.dir).returncode, 0)
+        self.write("x.lines", "")
+        lines = ["decode", "x.lines", "--format", "lines", "--elf", motor]
+        rows = [([option, *value], f"{option} needs the program") for option, *value in (
+                    ("--start", "main"), ("--stop", "main"), ("--for", "1s"), ("--output", "o"), ("--record", "r"), ("--c1", "none"), ("--c2", "none"), ("--ratio",),
+                    ("--sample",), ("--irq-filter", "auto"), ("--policy", "live"), ("--agent-ram", "0x8CF00000:64k"), ("--no-patch", "1:2"),
+                    ("--stack", "1:2"), ("--json",), ("--tree",), ("--hits", "3"), ("--all",), ("--sort", "c2"))]
+        rows += [(["--no-profile", *args], what) for args, what in rows]
+        rows += [(["--elf", elf, *args], what) for args, what in (
+                    (["--no-profile", "--passes", "3"], "--passes counts rounds"), (["--capture", "pdo"], "--capture is for S12Z parts"),
+                    (["--trace-lines"], "--trace-lines is for S12Z parts"), (["--pdo", "file:x.sr"], "--pdo is for S12Z parts"),
+                    (["--bdc-fast"], "--bdc-fast is for S12Z parts"), (["--allow-security"], "--allow-security is for S12Z parts"),
+                    (["--ratio", "--c1", "icache-miss", "--c2", "none"], "neither counter counts cycles"),
+                    (["--sample", "--agent-ram", "0x8CF00000:64k"], "no use for --agent-ram"), (["--sample", "--policy", "live"], "no use for --policy"),
+                    (["--json", "--tree"], "no use for --tree"), (["--tree", "--all"], "no use for --all"))]
+        rows += [([*s12z, "--elf", motor, *args], what) for args, what in (
+                    (["--private"], "for SH-4 parts"), (["--no-private"], "for SH-4 parts"), (["--ratio"], "for SH-4 parts"), (["--no-patch", "1:2"], "for SH-4 parts"),
+                    (["--agent-ram", "0x1000:4k"], "for SH-4 parts"), (["--capture", "bdc", "--pdo", "file:x.sr"], "--capture bdc does without"))]
+        rows += [(["report", "r", "--json", option, *value], f"no use for {option}") for option, *value in (("--tree",), ("--all",), ("--hits", "3"), ("--sort", "c2"))]
+        rows += [(["report", "r", "--tree", "--sort", "c2"], "no use for --sort"), (["report", "r", "--tree", "--all"], "no use for --all"),
+                 (["report", "o.prf", "--elf", elf], "--elf names the functions of a recording"),
+                 ([*lines, "--json", "--tree"], "no use for --tree"), ([*lines, "--tree", "--all"], "no use for --all"), ([*lines, "--passes", "2"], "--passes counts rounds"),
+                 (["doctor", "--log", "prof"], "nothing to log of that"), (["doctor", "--target", "s12zvml128", "--private"], "for SH-4 parts"),
+                 (["help", "run", "surplus"], "unexpected argument 'surplus'"), (["completion", "bash", "surplus"], "unexpected argument 'surplus'")]
+        for args, what in rows:
+            with self.subTest(args=args):
+                self.assert_fails(run(args, cwd=self.dir), 2, what, "")
+
+    def test_one_kind_of_error_has_one_status(self):
+        elf, motor = os.path.join(PROFEXAM, "profexam.elf"), os.path.join(EXAMPLES, "motor", "motor.elf")
+        decode = ["decode", "x", "--format", "lines", "--elf"]
+        kinds = {
+            "unknown part": (2, [["--target", "x"], ["doctor", "--target", "x"], ["events", "--target", "x"]]),
+            "no adapter driver": (2, [["--probe", "foo"], ["doctor", "--probe", "foo"]]),
+            "unknown option": (2, [[c, "--nonsense"] for c in ("run", "report", "decode", "disasm", "dump", "events", "list", "doctor", "trust", "version")]),
+            "no symbol": (1, [["--elf", elf, "--start", "nosuch"], ["--elf", elf, "--no-patch", "nosuch"], ["disasm", elf, "nosuch"], [*decode, motor, "--start", "nosuch"]]),
+            "No such file": (1, [["--elf", "x"], ["doctor", "--elf", "x"], ["disasm", "x"], [*decode, "x"], ["report", "x"], ["dump", "lines", "x"], ["trust", "x"],
+                                 ["--conf", "x"], ["doctor", "--conf", "x"], ["--elf", elf, "--output", "x/y"], ["doctor", "--report", "x/y"]]),
+            "a program for x86-64": (1, [["--elf", "/bin/true"], ["doctor", "--elf", "/bin/true"], ["disasm", "/bin/true"], [*decode, "/bin/true"]]),
+            "is not a frequency": (2, [["--speed", "x"], ["doctor", "--speed", "x"]]),
+        }
+        for what, (status, lines) in kinds.items():
+            for args in lines:
+                with self.subTest(args=args):
+                    r = run(args, cwd=self.dir)
+                    self.assertEqual(r.returncode, status, r.stderr)
+                    self.assertIn(what, r.stderr)
+
+    def test_doctor_s_report_replaces_reports_only(self):
+        old = self.write("notes", "mine\n")
+        self.assert_fails(run(["doctor", "--report", old], cwd=self.dir), 2, "would replace what is no such report", "another file")
+        with open(old, encoding="utf-8") as f:
+            self.assertEqual(f.read(), "mine\n")
+        for _ in range(2):
+            self.assertEqual(run(["doctor", "--report", "new"], cwd=self.dir).returncode, 0)
 
     def test_unknown_symbol_offers_near_ones(self):
         r = run(["--start", "GetLastNod"], cwd=PROFEXAM)
@@ -248,7 +306,7 @@ class Usage(Folder):
         elf = os.path.join(PROFEXAM, "profexam.elf")
         rows = [(["--elf", "/bin/true"], 1, "a program for ", "SH or S12Z"), (["none.elf"], 1, "No such file", ""), (["no/where"], 1, "No such file", ""),
                 (["events", "--target", "s12zvl128"], 1, "no trace", "--sample"),
-                (["--elf", os.path.join(EXAMPLES, "motor", "motor.elf"), "--probe", "sim:s12zvml128", "--ratio", "--gdb", "off"], 1, "counts in cycles", "--ratio out")]
+                (["--elf", os.path.join(EXAMPLES, "motor", "motor.elf"), "--probe", "sim:s12zvml128", "--ratio", "--gdb", "off"], 2, "--ratio is for SH-4 parts", "leave it out")]
         # what the program does not have is the same failure wherever it is asked for
         rows += [(["--elf", elf, *asked], 1, 'no symbol "nobody"', "") for asked in
                  (["--start", "nobody"], ["--stop", "nobody"], ["--stop", "nobody+4"], ["--no-patch", "nobody"], ["--no-patch", "nobody:main"],
