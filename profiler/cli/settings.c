@@ -2,8 +2,11 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "probe/base/log.h"
 #include "probe/base/options.h"
@@ -337,15 +340,29 @@ static int take_conf(void *ctx, int line, const char *section, const char *key, 
                    "unknown setting '%s'", key);
 }
 
+/* One that was only found may be anything: a pipe that nobody writes would hold the program for ever. errno is 0: it is no file. */
+static FILE *open_conf(const char *path, bool found)
+{
+    struct stat st;
+    int fd = open(path, O_RDONLY | O_CLOEXEC | (found ? O_NONBLOCK : 0));
+    bool fit = fd >= 0 && fstat(fd, &st) == 0 && (found ? S_ISREG(st.st_mode) : !S_ISDIR(st.st_mode));
+    FILE *in = fit ? fdopen(fd, "r") : NULL;
+    int why = fd >= 0 && !fit ? 0 : errno;
+    if (fd >= 0 && !in)
+        close(fd);
+    errno = why;
+    return in;
+}
+
 static int read_conf(struct settings *s, struct err *err)
 {
     struct project p;
     int ret = project_find(s->conf, &p, err);
     if (ret < 0 || !*p.conf)
         return ret;
-    FILE *in = fopen(p.conf, "r");
+    FILE *in = open_conf(p.conf, !*s->conf);
     if (!in)
-        return err_set(err, ERR_NOT_FOUND, "check the path, or --conf off", "conf %s: %s", p.conf, strerror(errno));
+        return err_set(err, ERR_NOT_FOUND, "check the path, or --conf off", "conf %s: %s", p.conf, errno ? strerror(errno) : "not a regular file");
     strcpy(s->conf_path, p.conf);
     ret = conf_parse(in, p.conf, take_conf, &(struct conf_reader){ &p, s }, err);
     fclose(in);

@@ -718,6 +718,15 @@ class Project(Folder):
                     self.assertIn(f"{os.path.realpath(self.path('project')) + '/' if below else ''}probeprof.conf:{number}: ", r.stderr)
                     self.assertIn(what, r.stderr)
 
+    def test_one_that_is_no_file_is_refused_rather_than_waited_for(self):
+        path = self.path("probeprof.conf")
+        for make in (os.mkfifo, os.mkdir, lambda p: os.symlink("/dev/zero", p)):
+            if os.path.lexists(path):
+                (os.rmdir if os.path.isdir(path) else os.unlink)(path)
+            make(path)
+            with self.subTest(make=make):
+                self.assert_fails(run(["--gdb", "off", "--for", "1ms"], cwd=self.dir, probe=None), 1, "probeprof.conf: not a regular file", "--conf off")
+
     def test_one_above_that_somebody_else_has_left_is_refused(self):
         if os.geteuid() != 0:
             self.skipTest("only root can make a file another user's")
