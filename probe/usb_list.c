@@ -1,5 +1,6 @@
 /* Finding USB devices and saying why one cannot be opened. Linux's sysfs has the strings of devices that may not be
  * opened, and the drivers that hold them: probe/usb_sysfs.h. */
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,9 +17,12 @@
 
 int usb_begin(libusb_context **ctx, struct err *err)
 {
+    errno = 0;
     int rc = libusb_init(ctx);
+    bool too_many = rc < 0 && (errno == EMFILE || errno == ENFILE);
     if (rc < 0)
-        return err_set(err, ERR_USB, "is /dev/bus/usb there, and readable?", "USB: libusb does not start: %s", libusb_strerror(rc));
+        return err_set(err, ERR_USB, too_many ? "raise the limit on open files (ulimit -n)" : "is /dev/bus/usb there, and readable?",
+                       "USB: libusb does not start: %s", too_many ? strerror(errno) : libusb_strerror(rc));
     return 0;
 }
 

@@ -211,8 +211,8 @@ int main(int argc, char **argv)
         ret = err_set(&err, ERR_IO, "is the disk full, or the reader gone?", "writing standard output failed");
     if (ret < 0 && *err.what)
         text_print(stderr, "probeprof: %s\n", err.what);
-    if (ret < 0 && *err.hint)
-        text_print(stderr, "  hint: %s\n", err.hint);
+    if (ret < 0 && (*err.hint || err.code == ERR_NOMEM))
+        text_print(stderr, "  hint: %s\n", *err.hint ? err.hint : "close other programs, or raise the limit on memory (ulimit -v)");
     ending_stop(cli.ending); /* behind the last word: nobody may be there to read that either */
     if (ret >= 0)
         return 0;

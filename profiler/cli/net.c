@@ -213,6 +213,8 @@ static int bind_failed(const char *address, unsigned port, int e, struct err *er
         return err_set(err, ERR_IO, hint, "listen on %s: port %u is taken", address, port);
     if (e == EACCES)
         snprintf(hint, sizeof hint, "ports below 1024 need privileges; choose a higher one");
+    else if (e == EMFILE || e == ENFILE)
+        snprintf(hint, sizeof hint, "raise the limit on open files (ulimit -n)");
     else
         snprintf(hint, sizeof hint, "check the address");
     return err_set(err, ERR_IO, hint, "listen on %s: %s", address, strerror(e));

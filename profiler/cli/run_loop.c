@@ -1,3 +1,4 @@
+#include <fcntl.h>
 #include <poll.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -371,10 +372,21 @@ static void on_tick(uv_timer_t *handle)
     look_after_profile(r);
 }
 
+/* libuv aborts the process where it cannot open its pipe for signals (uv__signal_global_init() in its src/unix/signal.c). */
+static bool descriptors_free(void)
+{
+    int fd[4], n = 0;
+    while (n < (int)ARRAY_LEN(fd) && (fd[n] = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 0)) >= 0)
+        n++;
+    for (int i = 0; i < n; i++)
+        close(fd[i]);
+    return n == (int)ARRAY_LEN(fd);
+}
+
 static int start_loop(struct run *r, struct err *err)
 {
-    if (uv_loop_init(&r->loop) < 0)
-        return err_set(err, ERR_NOMEM, "close other programs", "event loop: out of memory or descriptors");
+    if (!descriptors_free() || uv_loop_init(&r->loop) < 0)
+        return err_set(err, ERR_NOMEM, "raise the limit on open files (ulimit -n); close other programs", "event loop: out of memory or descriptors");
     r->has_loop = true;
     uv_async_init(&r->loop, &r->wake, on_wake);
     uv_timer_init(&r->loop, &r->tick);

@@ -465,7 +465,7 @@ int worker_start(const struct worker_config *cfg, struct worker **out, struct er
     }
     int e = pthread_create(&w->thread, NULL, worker_main, w);
     if (e) {
-        ret = err_set(err, ERR_IO, "", "worker: thread: %s", strerror(e));
+        ret = err_set(err, ERR_IO, "raise the limits on processes and memory (ulimit -u, -v)", "worker: thread: %s", strerror(e));
         goto fail;
     }
     *out = w;

@@ -920,6 +920,15 @@ class Running(Folder):
         calls = sum(h for n, h in hits(document).items() if n in PASS_HITS)
         self.assertLess(calls, 2 * sum(PASS_HITS.values()))
 
+    def test_few_descriptors_are_told_and_nothing_aborts(self):
+        for n in range(4, 20): # 4: standard ones and one more
+            r = run(MISSION + ["--passes", "1", "--gdb", ":0"], cwd=PROFEXAM, preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (n, n)))
+            with self.subTest(n=n):
+                self.assertIn(r.returncode, (0, 1), r.stderr)
+                if r.returncode == 1:
+                    self.assertIn("hint: ", r.stderr)
+                    self.assertRegex(r.stderr, "ulimit -n|no adapter|libusb|trust|not start|check the path")
+
     def test_unwritable_output(self):
         r = run(MISSION + ["--passes", "1", "--gdb", "off", "--record", "/nowhere/r"], cwd=PROFEXAM)
         self.assertEqual(r.returncode, 1)

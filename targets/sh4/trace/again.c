@@ -261,7 +261,7 @@ static int plan_more(struct sh4_trace *tr, struct change *c, bool *in, struct er
     size_t n = tr->plan.npatches, k = 0;
     struct sh4_trace_patch *old = malloc((n + 1) * sizeof *old);
     struct sh4_trace_mark *mark = calloc(n + c->nadd + 1, sizeof *mark);
-    int ret = old && mark ? 0 : err_set(err, ERR_NOMEM, "", "trace plan");
+    int ret = old && mark ? 0 : err_set(err, ERR_NOMEM, "close other programs", "trace plan: out of memory");
     if (ret == 0) {
         memcpy(old, tr->plan.patch, n * sizeof *old);
         ret = sh4_trace_plan_for(tr, &c->sites, c->add, c->nadd, err);
@@ -322,7 +322,7 @@ static int adopt(struct sh4_trace *tr, struct change *c, bool *in, struct err *e
     if (ret == 0)
         ret = put_in(tr, c, in, err);
     if (ret == 0 && keep_gone(tr, &c->sites) < 0)
-        ret = err_set(err, ERR_NOMEM, "", "trace");
+        ret = err_set(err, ERR_NOMEM, "close other programs", "trace: out of memory");
     if (ret < 0)
         return ret;
     struct sh4_sites old = tr->sites;
@@ -342,7 +342,7 @@ int sh4_trace_again(struct sh4_trace *tr, struct err *err)
     c.add = calloc(c.sites.nsites + 1, sizeof *c.add);
     c.out = calloc(most, sizeof *c.out);
     c.half = calloc(most, sizeof *c.half);
-    ret = in && c.add && c.out && c.half ? adopt(tr, &c, in, err) : err_set(err, ERR_NOMEM, "", "trace");
+    ret = in && c.add && c.out && c.half ? adopt(tr, &c, in, err) : err_set(err, ERR_NOMEM, "close other programs", "trace: out of memory");
     free(in);
     free(c.add);
     free(c.out);

@@ -63,7 +63,7 @@ static int look_at_each(struct sh4_trace *tr, const uint8_t *seen, struct err *e
     size_t n = 0;
     struct sh4_trace_half *half = calloc(tr->plan.npatches + 1, sizeof *half);
     size_t *index = calloc(tr->plan.npatches + 1, sizeof *index);
-    int ret = half && index ? 0 : err_set(err, ERR_NOMEM, "", "patches");
+    int ret = half && index ? 0 : err_set(err, ERR_NOMEM, "close other programs", "patches: out of memory");
     for (size_t i = 0; ret == 0 && i < tr->plan.npatches; i++)
         if (tr->mark[i].in_memory && !seen[i]) {
             index[n] = i;
@@ -85,7 +85,7 @@ int sh4_trace_look(struct sh4_trace *tr, struct err *err)
     uint8_t *seen = calloc(tr->plan.npatches + 1, 1);
     size_t n = tr->plan.npatches;
     uint32_t low = n ? tr->plan.patch[0].addr & ~31u : 0;
-    int ret = seen ? 0 : err_set(err, ERR_NOMEM, "", "patches");
+    int ret = seen ? 0 : err_set(err, ERR_NOMEM, "close other programs", "patches: out of memory");
     if (ret == 0 && n) /* what the program has written is in memory, too, then */
         ret = sh4_agent_sync_caches(tr->t, low, tr->plan.patch[n - 1].addr + 2 - low, err);
     for (size_t i = 0; ret == 0 && i < im->nsections; i++) {

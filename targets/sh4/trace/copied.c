@@ -91,7 +91,7 @@ static int patch_section(struct sh4_trace *tr, const struct image_section *s, st
     size_t first = sh4_trace_first_in(&tr->plan, (uint32_t)s->addr), n = 0;
     struct sh4_trace_half *half = calloc(tr->plan.npatches + 1, sizeof *half);
     if (!half)
-        return err_set(err, ERR_NOMEM, "", "patches");
+        return err_set(err, ERR_NOMEM, "close other programs", "patches: out of memory");
     for (size_t i = first; i < tr->plan.npatches && within(s, tr->plan.patch[i].addr); i++) {
         if (tr->mark[i].dead || tr->mark[i].in_memory || sh4_patch_at(tr->t, tr->plan.patch[i].addr))
             continue;

@@ -36,7 +36,7 @@ int sh4_trace_found_init(struct sh4_trace *tr, struct err *err)
     if (!t->trace_found)
         t->trace_found = calloc(1, sizeof *t->trace_found);
     if (!t->trace_found)
-        return err_set(err, ERR_NOMEM, "", "trace");
+        return err_set(err, ERR_NOMEM, "close other programs", "trace: out of memory");
     uint32_t sum = sum_of(tr->cfg.image);
     if (t->trace_found->sum != sum)
         *t->trace_found = (struct sh4_trace_found){ .sum = sum };

@@ -65,7 +65,7 @@ static int undo_pairs(struct sh4_target *t, const uint32_t *pair, size_t n, uint
     struct sh4_trace_half *half = calloc(n, sizeof *half);
     size_t k = 0;
     if (!half)
-        return err_set(err, ERR_NOMEM, "", "patches of a lost session");
+        return err_set(err, ERR_NOMEM, "close other programs", "patches of a lost session: out of memory");
     for (size_t i = 0; i < n; i++) {
         uint32_t addr = pair[2 * i];
         if (!is_ours(pair[2 * i + 1] >> 16, (uint16_t)pair[2 * i + 1]) || addr & 1)
@@ -92,7 +92,7 @@ static int undo_list(struct sh4_target *t, uint32_t list, uint32_t count, struct
 {
     enum { PART = 4096 };
     uint32_t *pair = malloc(PART * 8), lo = UINT32_MAX, hi = 0;
-    int ret = pair ? 0 : err_set(err, ERR_NOMEM, "", "patches of a lost session");
+    int ret = pair ? 0 : err_set(err, ERR_NOMEM, "close other programs", "patches of a lost session: out of memory");
     for (uint32_t done = 0, n; ret == 0 && done < count; done += n) {
         n = MIN(count - done, (uint32_t)PART);
         ret = sh4_agent_read(t, list + 8 * done, 4, pair, 2 * (size_t)n, err);

@@ -19,7 +19,7 @@ int sh4_trace_now_init(struct sh4_trace *tr, struct err *err)
     tr->section = malloc((im->nsections + 1) * sizeof *tr->section);
     tr->copy = calloc(im->nsections + 1, sizeof *tr->copy);
     if (!tr->section || !tr->copy)
-        return err_set(err, ERR_NOMEM, "", "trace");
+        return err_set(err, ERR_NOMEM, "close other programs", "trace: out of memory");
     memcpy(tr->section, im->sections, im->nsections * sizeof *tr->section);
     tr->now.sections = tr->section;
     return 0;
@@ -116,7 +116,7 @@ static int take_part(struct sh4_trace *tr, size_t k, uint32_t off, uint32_t n, b
         return ret;
     if (!tr->copy[k]) {
         if (!(tr->copy[k] = malloc(s->size)))
-            return err_set(err, ERR_NOMEM, "", "trace: a program that changes itself");
+            return err_set(err, ERR_NOMEM, "close other programs", "trace: a program that changes itself: out of memory");
         memcpy(tr->copy[k], s->data, s->size);
         s->data = tr->copy[k];
     }

@@ -67,7 +67,7 @@ int sh4_trace_patch_all(struct sh4_trace *tr, bool in_memory, struct err *err)
     struct sh4_trace_half *half = calloc(n + 1, sizeof *half);
     if (ret < 0 || !half) {
         free(half);
-        return ret < 0 ? ret : err_set(err, ERR_NOMEM, "", "patches");
+        return ret < 0 ? ret : err_set(err, ERR_NOMEM, "close other programs", "patches: out of memory");
     }
     for (size_t i = 0; i < n; i++) {
         struct sh4_trace_patch *p = &tr->plan.patch[i];

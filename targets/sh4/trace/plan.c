@@ -609,7 +609,7 @@ static int build(struct work *w, struct sh4_trace_plan *p, struct err *err)
     p->id = calloc(p->nids, sizeof *p->id);
     p->patch = calloc(w->nplaces ? w->nplaces : 1, sizeof *p->patch);
     if (!p->image || !p->id || !p->patch)
-        return err_set(err, ERR_NOMEM, "", "trace plan");
+        return err_set(err, ERR_NOMEM, "close other programs", "trace plan: out of memory");
     place_parts(w, p, &l);
     relocate(p, rq->serial, rq->big);
     fill_tables(w, p, &l);
@@ -628,7 +628,7 @@ static int open_work(struct work *w, const struct sh4_trace_request *rq, struct 
     w->place = calloc(n, sizeof *w->place);
     w->rom = calloc(n, sizeof *w->rom);
     w->stub_of = calloc(w->stub_mask + 1, sizeof *w->stub_of);
-    return w->place && w->rom && w->stub_of ? 0 : err_set(err, ERR_NOMEM, "", "trace plan");
+    return w->place && w->rom && w->stub_of ? 0 : err_set(err, ERR_NOMEM, "close other programs", "trace plan: out of memory");
 }
 
 static void close_work(struct work *w)
@@ -670,7 +670,7 @@ int sh4_trace_plan_needs(const struct sh4_trace_request *rq, uint32_t *bytes, st
     for (size_t i = 0; why && i < rq->sites->nsites; i++)
         why[i] = rq->sites->site[i].why;
     if (ret == 0)
-        ret = why ? collect(&w, &p, err) : err_set(err, ERR_NOMEM, "", "trace plan");
+        ret = why ? collect(&w, &p, err) : err_set(err, ERR_NOMEM, "close other programs", "trace plan: out of memory");
     if (ret == 0) {
         number(&w);
         lay_out(&w, &l);

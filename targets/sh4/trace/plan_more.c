@@ -113,7 +113,7 @@ int sh4_trace_plan_more(const struct sh4_trace_request *rq, struct sh4_trace_pla
     size_t known = p->npatches;
     struct sh4_trace_patch *more = realloc(p->patch, (known + n + 1) * sizeof *more);
     if (!more)
-        return err_set(err, ERR_NOMEM, "", "trace plan");
+        return err_set(err, ERR_NOMEM, "close other programs", "trace plan: out of memory");
     p->patch = more;
     for (size_t i = 0; i < n; i++)
         if (!add_place(rq, p, site[i], known) && site[i]->why == SH4_TRACED)

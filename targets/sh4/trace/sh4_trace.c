@@ -866,7 +866,7 @@ static int plan_request(struct sh4_trace *tr, struct sh4_trace_request *rq, stru
     struct sh4_trace_twin *twins = twins_of(tr->t);
     rq->twins = twins;
     rq->ntwins = twins ? tr->t->nvbr_sites : 0;
-    int ret = twins ? sh4_trace_plan(rq, &tr->plan, err) : err_set(err, ERR_NOMEM, "", "trace plan");
+    int ret = twins ? sh4_trace_plan(rq, &tr->plan, err) : err_set(err, ERR_NOMEM, "close other programs", "trace plan: out of memory");
     free(twins);
     return ret;
 }
@@ -902,7 +902,7 @@ static int write_agent(struct sh4_trace *tr, struct err *err)
     uint32_t *words = malloc(n * sizeof *words);
     bool kept = false;
     if (!words)
-        return err_set(err, ERR_NOMEM, "", "trace agent");
+        return err_set(err, ERR_NOMEM, "close other programs", "trace agent: out of memory");
     for (size_t i = 0; i < n; i++)
         words[i] = get32(tr->plan.image + 4 * i, tr->t->base.big_endian);
     int ret = sh4_agent_write(tr->t, tr->plan.base, 4, words, n, err);
@@ -961,7 +961,7 @@ static int check_patches(struct sh4_trace *tr, struct err *err)
 {
     size_t n = tr->plan.npatches;
     struct sh4_trace_half *half = calloc(n + 1, sizeof *half);
-    int ret = half ? 0 : err_set(err, ERR_NOMEM, "", "patches");
+    int ret = half ? 0 : err_set(err, ERR_NOMEM, "close other programs", "patches: out of memory");
     for (size_t i = 0; ret == 0 && i < n; i++)
         half[i].addr = tr->plan.patch[i].addr;
     if (ret == 0)
@@ -1033,7 +1033,7 @@ static int init_state(struct sh4_trace *tr, struct err *err)
                                           .has_vbr = true, .vbr = tr->t->prog_vbr };
     tr->dec.target = calloc(tr->plan.nids, sizeof *tr->dec.target);
     if (!tr->mark || !tr->queue || !tr->words || !tr->dec.target)
-        return err_set(err, ERR_NOMEM, "", "trace");
+        return err_set(err, ERR_NOMEM, "close other programs", "trace: out of memory");
     sh4_trace_find_blind(tr);
     sh4_trace_tasks_init(tr);
     return 0;
@@ -1203,7 +1203,7 @@ static int trace_arm(struct target *target, const struct trace_config *cfg, stru
     free_trace(t->trace);
     struct sh4_trace *tr = t->trace = calloc(1, sizeof *tr);
     if (!tr)
-        return err_set(err, ERR_NOMEM, "", "trace");
+        return err_set(err, ERR_NOMEM, "close other programs", "trace: out of memory");
     tr->t = t;
     tr->cfg = *cfg;
     tr->elapsed = cfg->counter_ratio ? -1 : cfg->counter[0] == ELAPSED ? 0 : cfg->counter[1] == ELAPSED ? 1 : -1;

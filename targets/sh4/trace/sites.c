@@ -881,7 +881,7 @@ int sh4_sites_find(const struct image *im, const struct sh4_sites_config *cfg, s
 {
     struct search s = { .cfg = cfg, .w = calloc(1, sizeof *s.w) };
     if (!s.w)
-        return err_set(err, ERR_NOMEM, "", "site search");
+        return err_set(err, ERR_NOMEM, "close other programs", "site search: out of memory");
     s.w->big = im->big_endian;
     if (add_spans(s.w, im, cfg->built) < 0)
         goto nomem;
@@ -907,7 +907,7 @@ nomem:
     free(s.work);
     free(s.site);
     walk_free(s.w);
-    return err_set(err, ERR_NOMEM, "", "site search: %s", im->path);
+    return err_set(err, ERR_NOMEM, "close other programs", "site search: %s: out of memory", im->path);
 }
 
 int sh4_sites_keep(struct sh4_sites *s, const struct sh4_site *site, const struct sh4_function *f)

@@ -73,7 +73,7 @@ int sh4_trace_find_rom(struct sh4_trace *tr, struct err *err)
     uint32_t mmucr;
     free(tr->rom);
     tr->rom = calloc(im->nsections + 1, sizeof *tr->rom);
-    int ret = tr->rom ? sh4_agent_peek(tr->t, SH4_MMUCR, 4, &mmucr, err) : err_set(err, ERR_NOMEM, "", "trace");
+    int ret = tr->rom ? sh4_agent_peek(tr->t, SH4_MMUCR, 4, &mmucr, err) : err_set(err, ERR_NOMEM, "close other programs", "trace: out of memory");
     for (size_t i = 0; ret >= 0 && i < im->nsections; i++) {
         const struct image_section *s = &im->sections[i];
         bool translated = mmucr & 1 && s->addr >> 30 != 2; /* who knows what is there: reported as such */
