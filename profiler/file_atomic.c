@@ -122,13 +122,31 @@ int file_behind(const char *path, char **out, struct err *err)
     return io_error(err, "write", path, number);
 }
 
+/* Where a file that is not there would be: its folder, and its name in it, which begins at *name. False: no such folder. */
+static bool place_of(const char *path, struct stat *folder, const char **name)
+{
+    const char *slash = strrchr(path, '/');
+    char *dir = slash ? strndup(path, (size_t)(slash - path) + 1) : strdup(".");
+    bool there = dir && stat(dir, folder) == 0;
+    *name = slash ? slash + 1 : path;
+    free(dir);
+    return there;
+}
+
+static bool same_place(const char *a, const char *b)
+{
+    struct stat x, y;
+    const char *p, *q;
+    return place_of(a, &x, &p) && place_of(b, &y, &q) && x.st_dev == y.st_dev && x.st_ino == y.st_ino && strcmp(p, q) == 0;
+}
+
 bool file_same(const char *a, const char *b)
 {
     struct stat x, y;
     char *p = NULL, *q = NULL;
     if (stat(a, &x) == 0 && stat(b, &y) == 0)
         return x.st_dev == y.st_dev && x.st_ino == y.st_ino;
-    bool same = file_behind(a, &p, NULL) == 0 && file_behind(b, &q, NULL) == 0 && strcmp(p, q) == 0;
+    bool same = file_behind(a, &p, NULL) == 0 && file_behind(b, &q, NULL) == 0 && same_place(p, q);
     free(p);
     free(q);
     return same;

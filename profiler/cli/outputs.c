@@ -2,6 +2,7 @@
 
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "probe/base/util.h"
 #include "profiler/cli/capture.h"
@@ -18,6 +19,13 @@ static const char *captured_file(const struct settings *s, char *buf, size_t cap
     return buf;
 }
 
+/* The file there is another one then, and what was printed is lost with the old one. */
+static bool is_open_as(const char *path, int fd)
+{
+    struct stat a, b;
+    return stat(path, &a) == 0 && fstat(fd, &b) == 0 && S_ISREG(a.st_mode) && a.st_dev == b.st_dev && a.st_ino == b.st_ino;
+}
+
 static int check_one(const struct settings *s, const char *option, const char *path, const char *input, struct err *err)
 {
     char pdo[SETTINGS_TEXT];
@@ -27,6 +35,9 @@ static int check_one(const struct settings *s, const char *option, const char *p
     for (size_t i = 0; i < ARRAY_LEN(inputs); i++)
         if (*inputs[i].path && file_same(path, inputs[i].path))
             return err_set(err, ERR_USAGE, "name another file", "%s %s would replace %s", option, path, inputs[i].what);
+    for (int fd = STDOUT_FILENO; fd <= STDERR_FILENO; fd++)
+        if (is_open_as(path, fd))
+            return err_set(err, ERR_USAGE, "name another file", "%s %s would replace the file that standard %s goes to", option, path, fd == STDOUT_FILENO ? "output" : "error");
     int ret = file_writable(path, err);
     return ret < 0 ? err_prefix(err, ret, option) : 0;
 }

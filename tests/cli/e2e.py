@@ -988,6 +988,14 @@ class Files(Folder):
         self.assert_refused_early(same + ["--output", elf], 2, "would replace the program", "another file")
         self.assert_refused_early(same + ["--record", self.path("link")], 2, "would replace the program", "another file")
         self.assert_refused_early(self.RUN + ["--record", self.path("x"), "--output", self.path("x")], 2, "both write", "two files")
+        os.mkdir(self.path("sub"))
+        os.symlink(self.dir, self.path("here"))
+        for other in (self.dir + "/./x", self.path("sub/../x"), self.path("here/x")): # of a file that is not there yet
+            self.assert_refused_early(self.RUN + ["--record", self.path("x"), "--output", other], 2, "both write", "two files")
+        with open(self.path("printed"), "w", encoding="utf-8") as printed:
+            for name in (self.path("printed"), "/dev/stdout"):
+                r = run(self.RUN + ["--output", name], cwd=PROFEXAM, stdout=printed)
+                self.assert_fails(r, 2, "would replace the file that standard output goes to", "another file")
         self.assertEqual(run(self.RUN + ["--record", self.path("r")], cwd=PROFEXAM).returncode, 0)
         self.assert_fails(run(["report", self.path("r"), "--output", self.path("r")], cwd=self.dir), 2, "would replace", "another file")
         self.assert_fails(run(["report", self.path("r"), "--output", "none/x"], cwd=self.dir), 1, "none/x", "folder exists")
