@@ -16,6 +16,7 @@ struct wire {
     const uint8_t *at, *end;
     uint64_t ns;
     bool dcload, endless;
+    unsigned quiet;  /* reads that give nothing, before the input goes on */
     unsigned silent; /* transfers since the input was used up */
 };
 
@@ -114,14 +115,19 @@ static uint32_t baud(struct probe *p)
     return 1500000;
 }
 
-/* Up to seven bytes at a time; then nothing until the deadline. */
+/* A byte says how many come now. 0: the next says how often nothing does until the deadline, once more than that. */
 static int read_bytes(struct probe *p, uint8_t *buf, size_t cap, uint64_t max_ns, struct err *err)
 {
     struct wire *w = wire_of(p);
     int ret = transfer(w, err);
     if (ret < 0)
         return ret;
-    size_t n = take(w, buf, MIN(cap, 7));
+    size_t n = 0;
+    if (w->quiet)
+        w->quiet--;
+    else if (w->at < w->end && (n = *w->at++) == 0 && w->at < w->end)
+        w->quiet = *w->at++;
+    n = take(w, buf, MIN(cap, n));
     w->ns += n ? n * 10000 : max_ns + 1000;
     return (int)n;
 }

@@ -257,40 +257,13 @@ static void unplugged__at_any_time__the_target_is_gone(void **state)
 
 /* ---- without private commands: an agent that is there already ---- */
 
-#define RAM_AGENT 0x8C044000u /* not where it was linked */
-
-/* A boot ROM that puts the agent into RAM, calls agent_init, opens the interrupts and counts in r8. */
-static void write_rom(const char *path, bool big, bool init)
-{
-    static struct asm_prog p;
-    memset(&p, 0, sizeof p);
-    p.big = big;
-    asm_define(&p, "words", sh4_agent_ram.size / 4);
-    asm_define(&p, "agent", RAM_AGENT);
-    asm_text(&p, 0xA0000000,
-             "mov.l src,r1\n mov.l dst,r2\n mov.l len,r3\n l: mov.l @r1+,r0\n mov.l r0,@r2\n add #4,r2\n dt r3\n bf l\n"
-             "mov.l vbr,r0\n ldc r0,vbr\n mov.l dst,r0\n init: jsr @r0\n nop\n mov.l sp,r15\n mov.l psr,r0\n ldc r0,sr\n mov #0,r8\n"
-             "count: add #1,r8\n bra count\n nop\n .align 2\n src: .long 0xA0001000\n dst: .long agent\n"
-             "len: .long words\n vbr: .long 0x8C030000\n sp: .long 0x8C100000\n psr: .long 0x40000000\n");
-    if (!init)
-        put16(p.code + (asm_label(&p, "init") - 0xA0000000), 0x0009, big);
-    uint8_t *rom = calloc(1, 0x4000);
-    memcpy(rom, p.code, p.len);
-    sh4_agent_place(&sh4_agent_ram, RAM_AGENT, big, rom + 0x1000);
-    FILE *f = fopen(path, "wb");
-    assert_non_null(f);
-    assert_int_equal(fwrite(rom, 1, 0x4000, f), 0x4000);
-    fclose(f);
-    free(rom);
-}
-
 static struct board *open_resident(bool big, bool init)
 {
     char path[] = "/tmp/sh4romXXXXXX", spec[120];
     int fd = mkstemp(path);
     assert_true(fd >= 0);
     close(fd);
-    write_rom(path, big, init);
+    resident_rom(path, big, init);
     snprintf(spec, sizeof spec, "sh7750,%sprivate=off,rom=%s", big ? "be," : "", path);
     struct board *b = board_open(spec);
     unlink(path);
