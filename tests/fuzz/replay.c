@@ -1,5 +1,7 @@
 /* Runs a libFuzzer entry point without libFuzzer: every file of the corpus folder given as argument,
- * every truncation of each, and a fixed, seeded number of byte mutations. */
+ * truncations of each, and a fixed, seeded number of byte mutations.
+ *
+ * usage: NAME FOLDER [N]      N mutations a file, 500 if it is not given, and half as many truncations */
 #include <dirent.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -27,7 +29,7 @@ static void feed(const uint8_t *data, size_t n)
     free(copy);
 }
 
-static void one_file(const char *path, uint64_t *rng)
+static void one_file(const char *path, size_t each, uint64_t *rng)
 {
     static uint8_t buf[1 << 16], work[1 << 16];
     FILE *f = fopen(path, "rb");
@@ -36,10 +38,10 @@ static void one_file(const char *path, uint64_t *rng)
     size_t n = fread(buf, 1, sizeof buf, f);
     fclose(f);
     feed(buf, n);
-    size_t stride = n / 256 + 1;
+    size_t stride = n / (each / 2 + 1) + 1;
     for (size_t len = 0; len < n; len += stride)
         feed(buf, len);
-    for (int i = 0; i < 500 && n; i++) {
+    for (size_t i = 0; i < each && n; i++) {
         memcpy(work, buf, n);
         int edits = 1 + (int)(rng_next(rng) % 4);
         while (edits--)
@@ -52,6 +54,7 @@ int main(int argc, char **argv)
 {
     uint64_t rng = 0x9E3779B97F4A7C15u;
     unsigned files = 0;
+    size_t each = argc > 2 ? strtoul(argv[2], NULL, 10) : 500;
     feed((const uint8_t *)"", 0);
     DIR *d = argc > 1 ? opendir(argv[1]) : NULL;
     for (struct dirent *e; d && (e = readdir(d));) {
@@ -59,7 +62,7 @@ int main(int argc, char **argv)
         if (e->d_name[0] == '.')
             continue;
         snprintf(path, sizeof path, "%s/%s", argv[1], e->d_name);
-        one_file(path, &rng);
+        one_file(path, each, &rng);
         files++;
     }
     if (d)
