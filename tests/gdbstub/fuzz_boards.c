@@ -1,7 +1,7 @@
 /* Any packets, their checksums right, to the stub over the real drivers and the simulated boards: SH-4 and S12Z.
  *
  * The first byte of the input picks the board and how the session begins; each line behind it is a packet, but for those that begin with
- *   !   a line for `monitor`        ^   a 0x03 first        @   the observer sends what follows        ~   the program runs for a while first
+ *   >   a line for `monitor`        ^   a 0x03 first        @   the observer sends what follows        ~   the program runs for a while first
  * A byte above 0x7F is a word: the name of a packet, of a monitor command, an address or a register.
  *
  * Every packet is answered as the protocol wants it: once, by a stop that is still to come, or not at all where that is its meaning; who waits
@@ -174,6 +174,7 @@ static void run(struct rig *r, uint64_t ns)
 {
     bool session = r->session->waiting, observer = r->observer->waiting;
     look(r, ns);
+    session_tick(r->session, r->t->ops->now_ns(r->t), NULL);
     hears_of_stops(r->session, session);
     hears_of_stops(r->observer, observer);
 }
@@ -278,7 +279,7 @@ static void send_line(struct rig *r, const uint8_t *line, size_t len)
     }
     if (session_finished(s))
         return;
-    if (len && *line == '!') {
+    if (len && *line == '>') {
         size_t n = expand(r, line + 1, len - 1, text);
         rsp_hex_encode(packet + 6, (const uint8_t *)text, n);
         send_packet(r, s, packet, 6 + 2 * n);
