@@ -214,7 +214,11 @@ static unsigned traits(struct probe *p)
 
 static int read_stream(struct probe *p, uint8_t *buf, size_t cap, uint64_t max_ns, struct err *err)
 {
-    return stream_fd_read(&stream_of(p)->fd, p->name, buf, cap, max_ns, err);
+    struct stream *s = stream_of(p);
+    int n = stream_fd_read(&s->fd, p->name, buf, cap, max_ns, err);
+    if (n > 0 && !s->is_tty)
+        tcp_acknowledge(s->fd.fd);
+    return n;
 }
 
 static int write_stream(struct probe *p, const uint8_t *buf, size_t len, uint64_t max_ns, struct err *err)

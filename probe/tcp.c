@@ -92,6 +92,12 @@ static void set_options(int fd)
         (void)!setsockopt(fd, rows[i].level, rows[i].name, &rows[i].value, sizeof rows[i].value);
 }
 
+void tcp_acknowledge(int fd)
+{
+    const int on = 1;
+    (void)!setsockopt(fd, IPPROTO_TCP, TCP_QUICKACK, &on, sizeof on);
+}
+
 /* ---- names ---- */
 
 /* getaddrinfo() knows no deadline: it is waited for in a thread of its own, which is left to itself when its time is over. */

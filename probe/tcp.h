@@ -18,6 +18,10 @@ int tcp_parse(const char *text, char *host, char *port, struct err *err);
  * -ERR_USB: nobody listens, or nobody answers; -ERR_NOT_FOUND: there is no such host. */
 int tcp_connect(const char *host, const char *port, uint64_t max_ns, struct err *err);
 
+/* tcp_acknowledge - at once what has come: a stub that sends its '+' and its answer apart has the second
+ * held back until then (Nagle), 40 ms a question. To be said after each read; other sockets ignore it. */
+void tcp_acknowledge(int fd);
+
 /* unix_connect - to a Unix socket. As tcp_connect(). */
 int unix_connect(const char *path, struct err *err);
 
