@@ -381,7 +381,7 @@ static void server__port_taken__said_by_whom(void **state)
 
 static void net_listen__malformed__usage_error_with_hint(void **state)
 {
-    static const char *const rows[] = { "host", "1.2.3.4:", ":port", ":65536", "::1:3333", "[::1", "localhost:-1", ":3333x" };
+    static const char *const rows[] = { "host", "1.2.3.4:", ":port", ":65536", "::1:3333", "[::1", "localhost:-1", ":3333x", "[]:3333", "[*]:3333", "[127.0.0.1]:3333" };
     (void)state;
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         struct net_listener l[NET_MAX_LISTENERS];
