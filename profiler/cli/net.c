@@ -116,7 +116,7 @@ static int parse_host(const char *text, const char *host, size_t n, struct net_a
     const char *hint = "write HOST:PORT, [V6ADDRESS]:PORT, :PORT or a path with a '/'";
     bool bracketed = n >= 2 && host[0] == '[' && host[n - 1] == ']';
     if (bracketed != (n && memchr(host, ':', n)))
-        return err_set(err, ERR_USAGE, hint, bracketed ? "address %s: only an IPv6 address goes in brackets" : "address %s: an IPv6 address goes in brackets", text);
+        return err_set(err, ERR_USAGE, hint, "address %s: an IPv6 address, and nothing else, goes in brackets", text);
     if (bracketed) {
         host++;
         n -= 2;

@@ -40,7 +40,8 @@ static const uint8_t s12z_program[] = { 0x01, 0x01, 0x20, 0x7E }; /* loop: nop; 
 
 static const struct board_kind kinds[] = {
     { "sim:sh7750,cpu=100M", true, false, 0x8C010000, 0x8C100000, 16, 15, sh4_program, sizeof sh4_program,
-      { "8c010000", "8c010002", "8c020000", "ac010000", "ff000024", "1f000000", "a0000000", ",2", ",4", "f0000000", "BRCR", "CCR", "vbr", "0x40", "all", "10" } },
+      { "8c010000", "8c010002", "8c020000", "ac010000", "ff000024", "1f000000", "a0000000", ",2", ",4", "f0000000", "BRCR", "CCR",
+        "vbr", "0x40", "all", "10" } },
     { "sim:s12zvml128", false, true, 0x1100, 0x2F00, 11, 10, s12z_program, sizeof s12z_program,
       { "1100", "1102", "2000", "fe0000", "ffffff", "ffa000", "100000", ",1", ",2", ",4", "DBGC1", "BDCCSR", "x", "0x40", "all", "10" } },
 };
