@@ -196,7 +196,6 @@ void ending_stop(struct ending *e)
     atomic_store(&e->stop, true);
     pthread_kill(e->thread, SIGTERM);
     pthread_join(e->thread, NULL);
-    pthread_sigmask(SIG_SETMASK, &e->before, NULL);
     pthread_mutex_destroy(&e->lock);
     free(e);
 }

@@ -41,7 +41,8 @@ struct ending_view ending_look(struct ending *e);
 /* ending_answered - what Ctrl-C asked for is done: the next one is a first one again. Any thread; e may be NULL. */
 void ending_answered(struct ending *e);
 
-/* ending_stop - the thread ends, the signals do what they did before. NULL is fine. */
+/* ending_stop - the thread ends; all that is left to do is to exit. The signals stay blocked: one that comes twice shall not take the status from a
+ * program that has ended in order. NULL is fine. */
 void ending_stop(struct ending *e);
 
 #endif

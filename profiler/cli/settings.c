@@ -362,7 +362,7 @@ static int read_conf(struct settings *s, struct err *err)
         return ret;
     FILE *in = open_conf(p.conf, !*s->conf);
     if (!in)
-        return err_set(err, ERR_NOT_FOUND, "check the path, or --conf off", "conf %s: %s", p.conf, errno ? strerror(errno) : "not a regular file");
+        return err_set(err, ERR_NOT_FOUND, errno ? "check the path, or --conf off" : "name a file, or --conf off", "conf %s: %s", p.conf, errno ? strerror(errno) : "not a regular file");
     strcpy(s->conf_path, p.conf);
     ret = conf_parse(in, p.conf, take_conf, &(struct conf_reader){ &p, s }, err);
     fclose(in);

@@ -1243,7 +1243,12 @@ class Terminal(TerminalFolder):
                 self.addCleanup(p.kill)
                 os.close(out)
                 os.close(slave)
-                time.sleep(1.5)
+                begun = b""
+                while terminal and b"profiling" not in begun:
+                    begun += os.read(master, 4096)
+                if not terminal:
+                    self.wait_for(p, "profiling")
+                time.sleep(0.5)
                 os.close(reader)
                 p.send_signal(signal.SIGINT)
                 said = ""
