@@ -119,6 +119,18 @@ static void stacks__beside_all__is_the_handlers_victim_or_nobody(void **state)
     free(d);
 }
 
+/* GNU's user-space atomics: R15 is no stack pointer just then. */
+static void stacks__interrupted_in_an_atomic_section__is_the_same_tasks(void **state)
+{
+    (void)state;
+    struct sh4_trace_decoder *d = decoder();
+    const struct task one = task(1, LOW, HIGH);
+    const struct step s[] = { LIFE(1), { EVENT_INTERRUPT, 0xFFFFFFF0, 1 }, { EVENT_CALL, KERNEL, 1 }, { EVENT_CALL, HIGH - 100, 1 } };
+    sh4_trace_task_stacks(d, &one, 1);
+    drain(d, s, ARRAY_LEN(s));
+    free(d);
+}
+
 static void stacks__named_by_the_user__stay_the_users(void **state)
 {
     (void)state;
@@ -159,6 +171,7 @@ int main(void)
         cmocka_unit_test(stacks__tasks_that_nobody_saw__are_nobodys),
         cmocka_unit_test(stacks__resumed_without_an_event__is_the_same_task),
         cmocka_unit_test(stacks__beside_all__is_the_handlers_victim_or_nobody),
+        cmocka_unit_test(stacks__interrupted_in_an_atomic_section__is_the_same_tasks),
         cmocka_unit_test(stacks__named_by_the_user__stay_the_users),
         cmocka_unit_test(stacks__more_than_there_is_room_for__leave_those_that_are_there),
     };

@@ -688,6 +688,10 @@ unseen: stc     spc,r0                  ! interrupted again before the slot's tr
         shll    r5
         cmp/hs  r5,r0
         bf      again
+        stc     sgr,r0                  ! in a section of GNU's user-space atomics, where R15 is -128 at least? Handlers compare its SPC,
+        mov     #-128,r5                ! and put it back to the section's start: no slot
+        cmp/hs  r5,r0
+        bt      plain
         mov.l   l_slot_spc6,r1          ! a free slot: its return address is 0
         mov     #NSLOTS,r5
 1:      mov.l   @r1+,r0
@@ -695,7 +699,7 @@ unseen: stc     spc,r0                  ! interrupted again before the slot's tr
         bt      2f
         dt      r5
         bf      1b
-        stc     spc,r0                  ! none: its RTE will give no event
+plain:  stc     spc,r0                  ! none: its RTE will give no event
         bra     record6
         mov.l   r0,@(C_X1,r4)
 2:      stc     spc,r0

@@ -446,6 +446,8 @@ static void event(struct sh4_trace_decoder *d, const struct record *r, uint64_t 
     e->c1 = (d->c16[0] + 8) / 16;
     e->c2 = (d->c16[1] + 8) / 16;
     fill(d, r, e);
+    if (r->sp >= SH4_TRACE_ATOMIC) /* it is no stack pointer just then */
+        e->flags &= ~(uint32_t)(EVENT_HAS_SP | EVENT_SP_EXACT);
     e->context = sh4_trace_context(d, e);
     if (e->kind != EVENT_TIMESTAMP && (d->disturbed || doubtful(d, net) || time_is_doubtful(d, r)))
         e->flags |= EVENT_DOUBTFUL;
@@ -470,6 +472,8 @@ static void repeat(struct sh4_trace_decoder *d, const struct record *r, const st
     *e = *rte;
     e->flags &= EVENT_HAS_SP | EVENT_HAS_C1 | EVENT_HAS_C2;
     fill(d, r, e);
+    if (r->sp >= SH4_TRACE_ATOMIC)
+        e->flags &= ~(uint32_t)(EVENT_HAS_SP | EVENT_SP_EXACT);
     e->context = sh4_trace_context(d, e);
     e->flags |= EVENT_DOUBTFUL;
     d->at = goes_on(d, r, e);

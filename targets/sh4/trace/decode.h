@@ -14,6 +14,7 @@
 
 enum { SH4_TRACE_DISTURBED = 2 /* events, until the agent runs as when it was calibrated */ };
 enum { SH4_TRACE_STACKS = 384 };
+#define SH4_TRACE_ATOMIC 0xFFFFFF80u /* R15 from there on is minus the length of a section of GNU's user-space atomics */
 enum { SH4_TRACE_CLOSE = 5, SH4_TRACE_RETURN_UNKNOWN = 1, SH4_TRACE_INSIDE = 64 };
 
 /* How the program gets to its own handler behind an interrupt or exception: each by another part of the debug kernel's vectors. */

@@ -62,6 +62,7 @@ static bool begins(const struct sh4_trace_stack *s, const struct event *e)
 uint32_t sh4_trace_context(struct sh4_trace_decoder *d, const struct event *e)
 {
     struct sh4_trace_stack *s = stack_of(d, e->sp);
+    bool atomic = e->sp >= SH4_TRACE_ATOMIC;
     if (e->kind == EVENT_TIMESTAMP)
         return d->context = s ? s->context : d->context;
     if (s) {
@@ -72,7 +73,7 @@ uint32_t sh4_trace_context(struct sh4_trace_decoder *d, const struct event *e)
         s->rises = e->kind == EVENT_RETURN || e->kind == EVENT_RTE || e->kind == EVENT_START;
         d->context = s->context;
         d->handler = false;
-    } else {
+    } else if (!atomic) {
         beside(d);
     }
     d->handler |= e->kind == EVENT_INTERRUPT || e->kind == EVENT_EXCEPTION;
