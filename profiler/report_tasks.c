@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "probe/base/text.h"
 #include "profiler/report_priv.h"
 
 enum { TASKS_SHOWN = 12, COUNT_COLUMNS = 8, PERCENT_COLUMNS = 6 };
@@ -18,7 +19,7 @@ static void row(const struct profile *p, const struct report_options *o, const c
         line_percent(l, c2, p->total_c2, PERCENT_COLUMNS);
     }
     snprintf(shown, sizeof shown, "  %.*s", (int)(report_width(o) - l->columns - 2), name);
-    line_add(l, shown);
+    line_add(l, text_clean(shown)); /* names come from the program */
     line_end(l, out);
 }
 

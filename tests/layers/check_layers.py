@@ -17,7 +17,7 @@ INTERFACE = COMMON + ["targets/target.h", "targets/event.h", "targets/image.h", 
 AREAS = {
     "probe/": ["probe/"],
     "targets/": ["probe/", "targets/target.h", "targets/event.h", "targets/image.h", "targets/coverage.h", "targets/insn.h"],
-    # operating systems' structures in memory, whose ever: no CPU is known here
+    # operating systems' structures in memory: no CPU is known here
     "targets/os/": COMMON + ["targets/image.h", "targets/os/"],
     "targets/sh4/": ["probe/", "targets/target.h", "targets/event.h", "targets/image.h", "targets/coverage.h", "targets/insn.h", "targets/os/tasks.h", "targets/sh4/"],
     "targets/sh4/model/": ["probe/base/", "probe/sim.h", "probe/sim_serial.h", "probe/jtag.h", "targets/sh4/model/",

@@ -196,6 +196,27 @@ static void tasks__in_reports__have_names_and_sums(void **state)
     end(&f);
 }
 
+/* What a program, or a recording, calls its threads may be meant for a terminal. */
+static void tasks__names_that_speak_to_a_terminal__do_not(void **state)
+{
+    (void)state;
+    struct fed f;
+    struct profile *p;
+    struct memory_sink m = { 0 };
+    two(&f);
+    tell(&f, 1, 4, STACK_A, SIZE, "a\033]0;b\007\xc2\x9b" "31mc");
+    assert_int_equal(profile_build(f.t, NULL, &(struct profile_info){ .counter = { { 0x23, "elapsed-time", "cycles" } } }, &p, NULL), 0);
+    assert_int_equal(profile_take_tasks(p, &f.names, NULL), 0);
+    report_summary(p, &(struct report_options){ 0 }, sink_to(&m));
+    assert_int_equal(report_tree(p, &(struct report_options){ 0 }, sink_to(&m)), 0);
+    assert_non_null(strstr(sink_text(&m), "(thread 4)"));
+    assert_null(strpbrk(sink_text(&m), "\033\007"));
+    assert_null(strstr(sink_text(&m), "\xc2\x9b"));
+    sink_free(&m);
+    profile_free(p);
+    end(&f);
+}
+
 /* A recording may say anything. */
 static void tasks__told_badly__are_harmless(void **state)
 {
@@ -226,6 +247,7 @@ int main(void)
         cmocka_unit_test(tasks__on_the_stack_of_one_that_is_gone__begin_anew),
         cmocka_unit_test(tasks__stack_of_nobody__has_no_tasks_root),
         cmocka_unit_test(tasks__in_reports__have_names_and_sums),
+        cmocka_unit_test(tasks__names_that_speak_to_a_terminal__do_not),
         cmocka_unit_test(tasks__told_badly__are_harmless),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
