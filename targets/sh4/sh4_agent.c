@@ -649,7 +649,7 @@ static int purge(struct sh4_target *t, uint32_t addr, size_t len, struct err *er
     const struct sh4_agent_layout *a = t->layout;
     uint32_t lines[MAX_WORDS], first = addr & ~31u, n = (uint32_t)((addr + len - first + 31) / 32);
     while (n) {
-        uint32_t part = MIN(n, (uint32_t)MAX_WORDS);
+        uint32_t part = MIN(n, MIN((uint32_t)MAX_WORDS, t->link.block));
         struct sh4_request req = { .routine = a->op_read - (uint32_t)a->ref_call,
                                    .arg = { first, a->purge - (uint32_t)a->ref_read, part },
                                    .in = lines, .nin = part };
