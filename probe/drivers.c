@@ -2,6 +2,7 @@
 
 /* One line each, so that nobody's is lost in a merge. */
 extern const struct probe_driver cmsis_dap_driver;
+extern const struct probe_driver dcload_ip_driver;
 extern const struct probe_driver file_driver;
 extern const struct probe_driver ftdi_driver;
 extern const struct probe_driver jlink_driver;
@@ -16,6 +17,7 @@ const struct probe_driver *const *probe_drivers(void)
 {
     static const struct probe_driver *const drivers[] = {
         &cmsis_dap_driver,
+        &dcload_ip_driver,
         &ftdi_driver,
         &jlink_driver,
         &osbdm_driver,

@@ -1,10 +1,11 @@
-/* Byte stream link: a serial port or a socket with an SH-4 agent or a GDB remote stub at its far end. What a target driver sees
+/* Byte stream link: a serial port or a socket with an SH-4 agent or a GDB remote stub at its far end; or datagrams to a Dreamcast's loader. What a target driver sees
  * of any adapter that moves bytes both ways.
  *
  * Every call has a deadline of its own; none is restarted by a signal. After -ERR_USB the stream is gone: probe_reopen(). */
 #ifndef PROBE_STREAM_H
 #define PROBE_STREAM_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -15,7 +16,8 @@ struct probe;
 enum stream_trait {
     STREAM_RSP = 1 << 0,      /* --probe said that a GDB remote stub is at the far end; without it: whatever the target driver wants there */
     STREAM_LOSSLESS = 1 << 1, /* bytes arrive whole and in order, or the stream ends (sockets); else they may be damaged or missing */
-    STREAM_DCLOAD = 1 << 2    /* --probe said that dcload-serial is to load the agent */
+    STREAM_DCLOAD = 1 << 2,   /* --probe said that dcload-serial is to load the agent */
+    STREAM_DATAGRAMS = 1 << 3 /* a Dreamcast's dcload-ip: what is written and read at once is a datagram, which may be lost, late, or come twice */
 };
 
 struct stream_ops {
@@ -39,6 +41,10 @@ struct stream_ops {
     unsigned (*timeout_ms)(struct probe *p);
     /* The link's clock, monotonic, ns. */
     uint64_t (*now_ns)(struct probe *p);
+    /* Datagrams only, NULL for all others: questions and answers that carry no number go through a second local port. ask() sends one; fresh: through a
+     * port that was not used before, so that an answer to an older question never comes to answer(), which is as read(). */
+    int (*ask)(struct probe *p, const uint8_t *buf, size_t len, bool fresh, struct err *err);
+    int (*answer)(struct probe *p, uint8_t *buf, size_t cap, uint64_t max_ns, struct err *err);
     /* Totals since open: bytes, and system calls that moved some; any pointer may be NULL. */
     void (*stats)(struct probe *p, uint64_t *sent, uint64_t *received, uint64_t *transfers);
 };

@@ -203,6 +203,37 @@ int tcp_connect(const char *host, const char *port, uint64_t max_ns, struct err 
     return fd;
 }
 
+int udp_find(const char *host, const char *port, uint64_t max_ns, struct udp_address *out, struct err *err)
+{
+    struct addrinfo *all = NULL;
+    int gai = find_host(host, port, host_ns() + max_ns, &all);
+    if (gai)
+        return err_set(err, ERR_NOT_FOUND, "an address as a number works without name service", "%s:%s: %s", host, port, gai_strerror(gai));
+    const struct addrinfo *a = all;
+    while (a && a->ai_family != AF_INET)
+        a = a->ai_next;
+    if (a) {
+        struct sockaddr_in in;
+        memcpy(&in, a->ai_addr, sizeof in);
+        *out = (struct udp_address){ in.sin_addr.s_addr, in.sin_port };
+    }
+    bool have = a;
+    freeaddrinfo(all);
+    return have ? 0 : err_set(err, ERR_NOT_FOUND, "name its IPv4 address", "%s:%s: no IPv4 address", host, port);
+}
+
+int udp_connect(const struct udp_address *to, struct err *err)
+{
+    struct sockaddr_in in = { .sin_family = AF_INET, .sin_addr.s_addr = to->address, .sin_port = to->port };
+    int fd = socket(AF_INET, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+    if (fd >= 0 && connect(fd, (struct sockaddr *)&in, sizeof in) == 0)
+        return fd;
+    int error = errno;
+    if (fd >= 0)
+        close(fd);
+    return err_set(err, ERR_USB, "is the network up? `ip route get ADDRESS` tells", "UDP: %s", strerror(error));
+}
+
 int unix_connect(const char *path, struct err *err)
 {
     struct sockaddr_un to = { .sun_family = AF_UNIX };

@@ -1,4 +1,4 @@
-/* Connecting to a socket: TCP by name or address, or a Unix socket. For drivers in probe/ only. */
+/* Connecting to a socket: TCP or UDP by name or address, or a Unix socket. For drivers in probe/ only. */
 #ifndef PROBE_TCP_H
 #define PROBE_TCP_H
 
@@ -21,6 +21,20 @@ int tcp_connect(const char *host, const char *port, uint64_t max_ns, struct err 
 /* tcp_acknowledge - at once what has come: a stub that sends its '+' and its answer apart has the second
  * held back until then (Nagle), 40 ms a question. To be said after each read; other sockets ignore it. */
 void tcp_acknowledge(int fd);
+
+/* An IPv4 address and a UDP port, as on the wire. */
+struct udp_address {
+    uint32_t address;
+    uint16_t port;
+};
+
+/* udp_find - the host's first IPv4 address
+ * Returns 0; -ERR_NOT_FOUND: there is no such host, or it has none. Nothing is sent but what finds the name. */
+int udp_find(const char *host, const char *port, uint64_t max_ns, struct udp_address *out, struct err *err);
+
+/* udp_connect - a non-blocking descriptor with a local port of its own that hears `to` alone: read() and write() move a datagram each; -ERR_USB if
+ * the system gives none */
+int udp_connect(const struct udp_address *to, struct err *err);
 
 /* unix_connect - to a Unix socket. As tcp_connect(). */
 int unix_connect(const char *path, struct err *err);

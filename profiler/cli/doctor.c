@@ -350,7 +350,7 @@ static void tell_clock(struct doctor *d, char *detail, size_t cap)
 static bool is_serial(const struct doctor *d)
 {
     const struct stream_ops *s = d->probe->driver->stream;
-    return s && !(s->traits(d->probe) & STREAM_RSP);
+    return s && !(s->traits(d->probe) & (STREAM_RSP | STREAM_DATAGRAMS));
 }
 
 static int look_part(struct doctor *d, char *detail, size_t cap, struct err *err)
