@@ -17,7 +17,8 @@ struct sh4_agent_layout {
     uint16_t ld1, ld2, ld4, st1, st2, st4, purge;        /* accesses */
     uint16_t tx, rx, sync, wait, idle, debug_entry, entry2, debug_general; /* for code added later */
     uint16_t step_words, save_area, save_r0, save_mask, save_top, overlay, hook_vbr, own_vbr, kern_end;
-    uint16_t halts, line_errors; /* SCIF only: words, times it stopped, errors of the line */
+    uint16_t halts, line_errors; /* SCIF and dcload-ip: words, times it stopped, errors of the line */
+    uint16_t box, polls; /* dcload-ip only: enum sh4_box; interrupts of the watchdog until the host is asked, left and from */
 };
 
 /* In ASERAM at 0xFC000000, 1 KB; never moved. */
@@ -28,8 +29,16 @@ extern const struct sh4_agent_layout sh4_agent_ram;
 /* The same over the serial port SCIF. */
 extern const struct sh4_agent_layout sh4_agent_scif;
 
+/* The same by the calls of a Dreamcast's network loader, dcload-ip. */
+extern const struct sh4_agent_layout sh4_agent_dcip;
+/* Words at layout->box: 1 while the loader has the block, which begins at SH4_BOX_SYNC, and waits for the reply of that number. The reply begins
+ * with the number; then nothing (after SH4_BOX_GOES and SH4_BOX_LOOKS the program runs on), a 0 (halted), or a request. */
+enum sh4_box { SH4_BOX_WAITS, SH4_BOX_SYNC, SH4_BOX_WHERE, SH4_BOX_HALTS, SH4_BOX_NUMBER, SH4_BOX_FLAGS, SH4_BOX_ANSWER };
+enum sh4_box_flag { SH4_BOX_GOES = 1 /* op_go was done */, SH4_BOX_LOOKS = 2 /* the program runs; does the host want anything? */ };
+enum { SH4_BOX_ROOM = 1088 }; /* bytes of a reply, and of an answer */
+
 /* sh4_agent_place - a RAM layout's image for another base
- * a      &sh4_agent_ram or &sh4_agent_scif
+ * a      &sh4_agent_ram, &sh4_agent_scif or &sh4_agent_dcip
  * base   multiple of 1 KB, in P1
  * big    byte order
  * out    a->size bytes */

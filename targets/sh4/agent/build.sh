@@ -10,7 +10,7 @@ tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
 OFFSETS="op_read op_write op_poke op_go ref_call ref_read ref_write ref_poke ld1 ld2 ld4 st1 st2 st4 purge
 tx rx sync wait idle debug_entry entry2 debug_general step_words save_area save_r0 save_mask save_top overlay
-hook_vbr own_vbr kern_end halts line_errors"
+hook_vbr own_vbr kern_end halts line_errors box polls"
 
 # link ASE SCIF ENDIAN BASE NAME
 link() {
@@ -20,8 +20,9 @@ link() {
 }
 link 1 0 -EL 0xFC000000 ase_le
 link 1 0 -EB 0xFC000000 ase_be
-for scif in 0 1; do
-    name=$([ $scif = 1 ] && echo scif || echo ram)
+names=(ram scif dcip)
+for scif in 0 1 2; do
+    name=${names[$scif]}
     link 0 $scif -EL 0x8C004000 ${name}_le
     link 0 $scif -EB 0x8C004000 ${name}_be
     link 0 $scif -EL 0x8D004000 ${name}_moved
@@ -48,7 +49,7 @@ layout() { # FILE NAME BASE RELOCS
     echo
     bytes "$tmp/ase_le.bin" sh4_agent_ase_le
     bytes "$tmp/ase_be.bin" sh4_agent_ase_be
-    for name in ram scif; do
+    for name in ram scif dcip; do
         bytes "$tmp/${name}_le.bin" sh4_agent_${name}_le
         bytes "$tmp/${name}_be.bin" sh4_agent_${name}_be
         # Words that hold addresses: they differ between two links, in the byte that moved.
@@ -61,6 +62,7 @@ layout() { # FILE NAME BASE RELOCS
     layout "$tmp/ase_le.elf" sh4_agent_ase 0xFC000000 sh4_agent_ase_relocs
     layout "$tmp/ram_le.elf" sh4_agent_ram 0x8C004000 sh4_agent_ram_relocs
     layout "$tmp/scif_le.elf" sh4_agent_scif 0x8C004000 sh4_agent_scif_relocs
+    layout "$tmp/dcip_le.elf" sh4_agent_dcip 0x8C004000 sh4_agent_dcip_relocs
 } > "$tmp/agent_blob.c"
 sed -i 's/\.relocs = sh4_agent_ase_relocs, \.nrelocs = sizeof .*$/.relocs = sh4_agent_ase_relocs, .nrelocs = 0,/' "$tmp/agent_blob.c"
 mv "$tmp/agent_blob.c" "$out"

@@ -1,5 +1,5 @@
 #!/bin/bash
-# Assembles trace.S, with step.S, meant.S and stray.S, for both links in both byte orders and prints trace_blob.c. One table of offsets serves both links.
+# Assembles trace.S, with step.S, meant.S and stray.S, for each link in both byte orders and prints trace_blob.c. One table of offsets serves them all.
 # usage: build_trace.sh [OUTPUT]      without OUTPUT the committed trace_blob.c is replaced
 # Needs the SH-4 cross binutils (Debian: binutils-sh4-linux-gnu). AS, LD, NM, OBJCOPY override them.
 set -eu
@@ -22,8 +22,11 @@ link -EL 0x8D000000 moved 0
 link -EL 0x8C000000 scif_le 1
 link -EB 0x8C000000 scif_be 1
 link -EL 0x8D000000 scif_moved 1
+link -EL 0x8C000000 dcip_le 2
+link -EB 0x8C000000 dcip_be 2
+link -EL 0x8D000000 dcip_moved 2
 offsets() { "$NM" "$tmp/$1.elf" | grep -E " ($(echo $NAMES trace_end | tr ' ' '|'))\$"; cmp -l "$tmp/$1.bin" "$tmp/${1%le}moved.bin" | awk '{ print $1 }'; }
-[ "$(offsets le)" = "$(offsets scif_le)" ] || { echo "trace.S: the layouts for the two links differ" >&2; exit 1; }
+[ "$(offsets le)" = "$(offsets scif_le)" ] && [ "$(offsets le)" = "$(offsets dcip_le)" ] || { echo "trace.S: the layouts for the links differ" >&2; exit 1; }
 bytes() { # FILE NAME
     echo "static const uint8_t $2[] = {"
     od -An -v -tu1 -w24 "$1" | sed 's/^ *//; s/  */,/g; s/^/    /; s/$/,/'
@@ -37,12 +40,14 @@ bytes() { # FILE NAME
     bytes "$tmp/be.bin" trace_be
     bytes "$tmp/scif_le.bin" trace_scif_le
     bytes "$tmp/scif_be.bin" trace_scif_be
+    bytes "$tmp/dcip_le.bin" trace_dcip_le
+    bytes "$tmp/dcip_be.bin" trace_dcip_be
     # Words that hold addresses differ between two links, in the byte that moved.
     echo "static const uint16_t trace_relocs[] = {"
     cmp -l "$tmp/le.bin" "$tmp/moved.bin" | awk '{ o = $1 - 1; printf "    0x%03X,\n", o - o % 4 }'
     echo "};"
     echo "const struct sh4_trace_blob sh4_trace_blob = {"
-    echo "    .code = { { trace_le, trace_be }, { trace_scif_le, trace_scif_be } }, .size = sizeof trace_le, .base = 0x8C000000u,"
+    echo "    .code = { { trace_le, trace_be }, { trace_scif_le, trace_scif_be }, { trace_dcip_le, trace_dcip_be } }, .size = sizeof trace_le, .base = 0x8C000000u,"
     echo "    .relocs = trace_relocs, .nrelocs = sizeof trace_relocs / sizeof trace_relocs[0],"
     for s in $NAMES; do
         addr=$("$NM" "$tmp/le.elf" | awk -v s="$s" '$3 == s { print $1 }')

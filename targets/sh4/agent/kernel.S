@@ -1,16 +1,19 @@
 ! The debug kernel: the part of the on-target agent that halts, resumes, steps and moves words.
 !
-! One source, two layouts and two transports:
+! One source, two layouts and three transports:
 !   ASE=1  1 KB of ASERAM at 0xFC000000, entered by an ASE break or ASE boot at offset 0. Addresses there
 !          count modulo 0x400, so VBR = base+0x40 puts the vectors at 0x140, 0x040 (0x440) and 0x240 (0x640).
 !   ASE=0  RAM at any address: VBR = base, vectors at 0x100, 0x400 and 0x600; agent_init installs it.
 !   SCIF=1 (with ASE=0) the same over the serial port SCIF instead of SDDR: bytes, asked for by the receive interrupt.
+!   SCIF=2 (with ASE=0) the same by the calls of a Dreamcast's network loader, dcload-ip: blocks of words; a running program looks by the
+!          watchdog's interval interrupt whether the host wants something.
 ! While the kernel itself runs VBR is 0x20 higher: its own faults meet handlers of their own, so no flag has to
 ! be tested on the program's exceptions. Pieces of code fill the room between the vectors: hence the order.
 !
 ! The word protocol, the save area and every routine are described in docs/sh4-agent.md.
 !
-! Registers while talking to the host (bank 1, all saved before; SCIF: r14 is its SCSCR2, r2 and r10 are scratch of rx and tx):
+! Registers while talking to the host (bank 1, all saved before; SCIF: r14 is its SCSCR2, r2 and r10 are scratch of rx and tx; by the loader
+! r14 is where the next word of the request is, r10 where the answer's goes):
 !   r14 SDDR   r13 status   r12 marker of this request   r11 checksum   r10 POLL   r9 go   r2 last word sent
 !   r0 r1 r3-r8 free (r2 too before an answer begins)
 
@@ -22,6 +25,9 @@
         .global step_words, save_area, save_r0, save_mask, save_top, overlay
 .if SCIF
         .global halts, line_errors, agent_init
+.endif
+.if SCIF == 2
+        .global box, polls
 .endif
 
         .equ POLL,    0x5A              ! host: anything to say?   its complement: the reply starts next
@@ -84,7 +90,36 @@ kern_base:
 .endif
 
 ! --- words in and out -------------------------------------------------------------------------------
-.if SCIF
+.if SCIF == 2
+        .equ    BOX_BLOCK, 4            ! what the host is sent: SYNC, where, halts, number, what an empty reply means, answer
+        .equ    BOX_HALTS, 12
+        .equ    BOX_NUMBER, 16
+        .equ    BOX_FLAGS, 20           ! and above them how many bytes there are
+        .equ    BOX_ANSWER, 24
+        .equ    ROOM, 1088              ! of a request and of an answer
+        .equ    F_LOOK, 2               ! flags: the timer asks; 1: op_go was done; an empty reply lets the program run on
+        .equ    GDBPACKET, 20           ! the loader's call
+rx:     mov.l   @r14+,r0
+        mov.l   l_sum,r1
+        add     r0,r11
+        mul.l   r11,r1
+        sts     macl,r11
+        rts
+        swap.w  r11,r11
+! sync: an answer begins with its request's marker, which is not in the sum. tx: adds r0. Clobbers r2.
+sync:   mov.l   l_answer,r10
+        mov.l   r12,@r10
+        rts
+        add     #4,r10
+tx:     mov.l   l_sum,r2
+        add     r0,r11
+        mul.l   r11,r2
+        mov.l   r0,@r10
+        sts     macl,r11
+        add     #4,r10
+        rts
+        swap.w  r11,r11
+.elseif SCIF
         .equ    SCSCR, 0                ! from r14, 0xFFE80008
         .equ    SCFTDR, 4
         .equ    SCFSR, 8
@@ -183,7 +218,37 @@ ld2:    mov.w   @r4+,r0
         .org    0x040
         SPILL_R0 hook_tlb
 .endif
-.if SCIF
+.if SCIF == 2
+hook_int:                               ! the watchdog's, or on to the program's
+        mov.l   l_tra,r15
+        mov.l   @(8,r15),r15            ! INTEVT
+        mov     #0x56,r0
+        shll2   r0
+        shll2   r0
+        cmp/eq  r0,r15
+        bt/s    1f
+        mov     #6,r0
+        bra     forward8
+        nop
+1:      mov.l   l_wtcsr,r15
+        mov.w   l_wtgo,r0
+        mov.w   r0,@r15
+        mov.l   l_polls,r15             ! so many of them until the host is asked
+        mov.l   @r15,r0
+        dt      r0
+        bt/s    2f
+        mov.l   r0,@r15
+        mov.l   l_r0,r15
+        mov.l   @r15,r0
+        stc     sgr,r15
+        rte
+        nop
+2:      mov.l   @(4,r15),r0
+        mov.l   r0,@r15
+        bra     debug_entry
+        mov     #2,r0
+l_wtgo: .short  0xA587                  ! key; TME, interval, slowest
+.elseif SCIF
 hook_int:                               ! the receiver's interrupts, or on to the program's
         mov.l   l_tra,r15
         mov.l   @(8,r15),r15            ! INTEVT
@@ -219,7 +284,89 @@ hook_int:
         nop
 .endif
 ! --- requests ---------------------------------------------------------------------------------------
-.if SCIF
+.if SCIF == 2
+! The loader is not entered twice: a break or the timer inside of it goes on at once.
+wait:   stc     spc,r0
+        shll2   r0
+        shll    r0
+        mov.l   l_ldat,r1
+        mov.l   l_ldlen,r2
+        add     r1,r0
+        cmp/hs  r2,r0
+        bf      go_on
+        mov.l   l_kind,r1
+        mov     #F_LOOK,r3
+        mov.l   @r1,r0
+        cmp/eq  #2,r0
+        bt/s    tell_none
+        nop
+halted: mov.l   l_halts,r1
+        mov.l   @r1,r0
+        add     #1,r0
+        mov.l   r0,@r1
+hush:                                   ! a damaged request is answered as if there had been none
+idle:   mov     #0,r3
+tell_none:
+        mov.l   l_answer,r10
+! What is ready goes to the host, and its reply comes back; r3: flags. The loader's code may use the FPU, and wants its modes.
+tell:   mov.l   l_box,r8
+        mov     r10,r9
+        sts     fpscr,r10
+        mov.l   l_fpscr,r0
+        mov.l   l_stack,r15
+        lds     r0,fpscr
+        .irp    n,15,14,13,12,11,10,9,8,7,6,5,4,3,2,1,0
+        fmov.s  fr\n,@-r15
+        .endr
+        mov     r8,r11
+        add     #BOX_BLOCK,r11
+        sub     r11,r9
+        mov.w   l_room,r0
+        shll16  r9                      ! bytes
+        or      r9,r3
+        mov.l   r3,@(BOX_FLAGS,r8)
+        or      r0,r9
+again:  mov     #1,r0
+        mov.l   r0,@r8                  ! for the host to look at: the loader has it
+        mov     r11,r5
+        mov     r9,r6
+        mov.l   l_in,r7
+        mov.l   l_loader,r0
+        mov.l   @r0,r0
+        jsr     @r0
+        mov     #GDBPACKET,r4
+        mov     #0,r1
+        mov.l   r1,@r8
+        mov.l   l_in,r14
+        mov.l   @r14+,r1
+        mov.l   @(BOX_NUMBER,r8),r2
+        cmp/eq  r1,r2                   ! a reply to this, and no other
+        bf      again
+        add     #1,r2
+        mov.l   r2,@(BOX_NUMBER,r8)
+        .irp    n,0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15
+        fmov.s  @r15+,fr\n
+        .endr
+        lds     r10,fpscr
+        mov.l   @(BOX_FLAGS,r8),r3
+        extu.w  r3,r3
+        cmp/eq  #8,r0                   ! stay halted
+        bt      halted
+        cmp/eq  #4,r0
+        bf      3f
+        tst     r3,r3
+        bt      idle
+go_on:  bra     resume
+        nop
+l_room: .short  ROOM
+3:      mov     #0,r13
+        bsr     rx
+        nop
+        mov     r0,r12                  ! the marker: what the sum starts from
+        bsr     rx
+        mov     r0,r11
+        mov     r0,r8                   ! routine, relative to ref_call
+.elseif SCIF
 wait:   mov.l   l_scif,r14
         mov.w   @(SCSCR,r14),r0         ! the program may have switched something off
         or      #0x70,r0
@@ -311,9 +458,13 @@ hush:   mov.l   l_patience,r1
         bsr     rx
         mov.l   r13,@(8,r1)
         mov     r0,r12                  ! the marker: sequence number, and what the sum starts from
+.endif
+.if SCIF == 1
         bsr     rx
         mov     r0,r11
         mov     r0,r8                   ! routine, relative to ref_call
+.endif
+.if SCIF
         bsr     rx
         nop
         bsr     rx
@@ -337,6 +488,10 @@ read_end:
         mov     r13,r0
         bsr     tx
         mov     r11,r0
+.if SCIF == 2
+        bra     tell                    ! and if the program is to go, it does so when the host has heard
+        mov     r9,r3
+.else
         tst     r9,r9
         bt      quiet
 ! All is sent before the program runs: it finds its transmitter as it was. Receive flags are cleared, or we would be back at once.
@@ -351,6 +506,7 @@ leave:
         bra     resume
         mov.w   r0,@(SCFSR,r14)
 l_flags: .short 0xFF6C                  ! all but ER, BRK, RDF, DR
+.endif
 .else
 wait:   mov.l   l_sddr,r14
 idle:   mov.l   l_base,r12              ! "halted": our address, and the version in its low bits
@@ -599,16 +755,17 @@ entry2: stc.l   vbr,@-r15
         bt      to_wait
         cmp/hs  r2,r3
         bt      to_wait
-.if SCIF
+.if SCIF == 1
         mov.l   l_scif,r1               ! any byte: the host wants to stop this
         mov.w   @(SCFDR,r1),r0
         tst     #31,r0
-.else
+        bf      to_wait
+.elseif SCIF == 0
         mov.l   l_sddr,r1
         mov.l   @r1,r0
         cmp/eq  #POLL,r0                ! any other word: the host wants to stop this
-.endif
         bf      to_wait
+.endif
         mov.l   l_step,r1
         mov.l   @r1,r2                  ! lo
         mov.l   @(4,r1),r3              ! hi
@@ -706,7 +863,21 @@ resume2: mov.w  r0,@(12,r1)
         nop
 
         .align  2
-.if SCIF
+.if SCIF == 2
+l_sum:  .long   0x9E3779B1              ! the sum's factor
+l_halts: .long  halts
+l_answer: .long box + BOX_ANSWER
+l_box:  .long   box
+l_in:   .long   inbox
+l_stack: .long  call_stack
+l_kind: .long   save_area
+l_polls: .long  polls
+l_wtcsr: .long  0xFFC0000C
+l_loader: .long 0x8C004008              ! where dcload says what to call
+l_ldat: .long   -(0x0C004000 << 3)      ! where it lies, with its vectors: up to 0x0C010000
+l_ldlen: .long  0xC000 << 3
+l_fpscr: .long  0x00040000
+.elseif SCIF
 l_scif: .long   0xFFE80008
 l_patience: .long 0x20000               ! looks at the FIFO: some tens of milliseconds, longer uncached
 l_sum:  .long   0x9E3779B1              ! the sum's factor
@@ -725,7 +896,66 @@ l_r0:   .long   save_r0
 l_top:  .long   save_top
 l_step: .long   step_words
 .if ASE == 0
-.if SCIF
+.if SCIF == 2
+! agent_init: called once the program's own VBR is set: ours takes its place, the watchdog counts and its interrupt gets priority 15. Clobbers r0-r2.
+agent_init:
+        mov.l   l_hookvbr,r1
+        stc     vbr,r0
+        cmp/eq  r0,r1
+        bt      1f
+        ldc     r0,dbr
+        ldc     r1,vbr
+1:      mov.l   l_iprb,r1
+        mov.w   l_wdt15,r2
+        mov.w   @r1,r0
+        or      r2,r0
+        mov.w   r0,@r1
+        mov.l   l_wtcsr2,r1
+        mov.w   l_wtgo2,r0
+        rts
+        mov.w   r0,@r1
+! What the loader executes, with its caches off: with ours on straight into the kernel, as if halted.
+agent_start:
+        sts     pr,r8
+        mova    cached,r0
+        mov.l   l_p2,r1
+        or      r1,r0
+        jmp     @r0
+        nop
+l_wdt15: .short 0xF000
+l_wtgo2: .short 0xA587
+        .align  2
+cached: mov.l   l_ccr,r0
+        mov.l   l_ccron,r1
+        mov.l   r1,@r0
+        mov.l   l_started,r0
+        nop
+        nop
+        nop
+        nop
+        nop
+        nop
+        nop
+        jmp     @r0
+        nop
+started: bsr    agent_init
+        nop
+        lds     r8,pr                   ! a program that returns gets to the loader
+        mov     #0,r8
+        mov.l   l_start_sr,r0
+        ldc     r0,sr
+        trapa   #0x20
+        bra     .                       ! the host has put another PC into its place
+        nop
+        .align  2
+l_start_sr: .long 0x400000F0
+l_p2:   .long   0x20000000
+l_ccr:  .long   0xFF00001C
+l_ccron: .long  0x0000090D
+l_started: .long started
+l_iprb: .long   0xFFD00008
+l_wtcsr2: .long 0xFFC0000C
+.elseif SCIF
 ! agent_init(r4: SCBRR2, or negative: leave the port as it is set): called by a program (or loader) once its own VBR is set:
 ! ours takes its place, the receive interrupt gets priority 15. Clobbers r0-r3.
 agent_init:
@@ -804,7 +1034,20 @@ l_hookvbr: .long kern_base + VBASE
         .equ    own_vbr, kern_base + VBASE + 0x20
         .equ    reach, l_top
 ! --- data -------------------------------------------------------------------------------------------
-.if SCIF
+.if SCIF == 2
+        .align  2
+box:    .long   0                       ! 1: the loader has the block that follows, and waits for the host
+        .long   0x53344841
+        .long   kern_base + VERSION
+halts:  .long   0                       ! times the program has stopped
+        .long   1, 0                    ! number, which is not what is in the inbox, and flags
+        .space  ROOM
+inbox:  .space  ROOM
+        .space  1536                    ! dcload asks for 800 bytes of stack
+call_stack:
+polls:  .long   1, 2                    ! the watchdog's interrupts until the host is asked: left, from
+line_errors: .long 0
+.elseif SCIF
 halts:  .long   0                       ! times the program has stopped
 line_errors: .long 0                    ! overruns, framing errors and breaks seen while waiting
         .long   0                       ! silences since the last request; here, behind the two

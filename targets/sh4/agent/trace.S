@@ -656,7 +656,11 @@ l_next1: .long  0
         mov.l   l_intevt,r1
         mov.l   @r1,r0
 .if SCIF
+.if SCIF == 2
+        mov     #0x56,r1                ! ITI: the kernel knows what for
+.else
         mov     #0x72,r1                ! RXI
+.endif
         shll2   r1
         shll2   r1
 .else
@@ -797,7 +801,11 @@ pass:   mov.l   @(C_CHAIN,r4),r1
 ! H-UDI or receive interrupt: the host wants the ring (its word in SDDR says so, or its byte), or a halt.
 hudi:   mov.l   l_sddr6,r1
 .if SCIF
+.if SCIF == 2
+        mov     #0,r0                   ! the kernel asks the host
+.else
         mov.b   @(12,r1),r0             ! SCFRDR2
+.endif
         cmp/eq  #2,r0
         nop
 .else

@@ -5,9 +5,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* What the debug kernel is entered by when the host wants something. */
+enum sh4_trace_link { SH4_TRACE_LINK_HUDI, SH4_TRACE_LINK_SCIF, SH4_TRACE_LINK_LOADER };
+
 /* All names but the first ones are offsets in bytes from the base, which must be 32-byte aligned. */
 struct sh4_trace_blob {
-    const uint8_t *code[2][2]; /* over H-UDI, over SCIF: little-endian, big-endian image */
+    const uint8_t *code[3][2]; /* enum sh4_trace_link: little-endian, big-endian image */
     uint32_t size;          /* multiple of 32 */
     uint32_t base;          /* where it was linked */
     const uint16_t *relocs; /* offsets of 32-bit words that hold addresses, to be moved with the base */

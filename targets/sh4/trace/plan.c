@@ -371,10 +371,10 @@ static uint32_t choose_base(const struct work *w, const struct layout *l)
     return best;
 }
 
-static void relocate(struct sh4_trace_plan *p, bool serial, bool big)
+static void relocate(struct sh4_trace_plan *p, enum sh4_trace_link link, bool big)
 {
     const struct sh4_trace_blob *b = &sh4_trace_blob;
-    memcpy(p->image, b->code[serial][big], b->size);
+    memcpy(p->image, b->code[link][big], b->size);
     for (size_t i = 0; i < b->nrelocs; i++) {
         uint8_t *at = p->image + b->relocs[i];
         put32(at, get32(at, big) - b->base + p->base, big);
@@ -611,7 +611,7 @@ static int build(struct work *w, struct sh4_trace_plan *p, struct err *err)
     if (!p->image || !p->id || !p->patch)
         return err_set(err, ERR_NOMEM, "close other programs", "trace plan: out of memory");
     place_parts(w, p, &l);
-    relocate(p, rq->serial, rq->big);
+    relocate(p, rq->link, rq->big);
     fill_tables(w, p, &l);
     fill_twins(w, p);
     fill_rom(w, p, &l);

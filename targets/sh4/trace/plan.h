@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "probe/base/err.h"
+#include "targets/sh4/agent/trace_blob.h"
 #include "targets/sh4/trace/rom.h"
 #include "targets/sh4/trace/sites.h"
 #include "targets/sh4/trace/stubs.h"
@@ -23,7 +24,7 @@ struct sh4_trace_twin {
 struct sh4_trace_request {
     struct sh4_sites *sites;      /* verdicts of sites that cannot be traced are written back */
     bool big;
-    bool serial;                  /* the debug kernel is the one over SCIF */
+    enum sh4_trace_link link;     /* what the debug kernel listens to */
     bool translated;              /* MMUCR.AT=1: code outside P1 and P2 cannot be traced */
     uint32_t ram, ram_bytes;      /* target RAM for agent, tables, stubs and ring; P1 address */
     bool has_start;
