@@ -1,6 +1,7 @@
-/* "dcload-ip": datagrams to and from a Dreamcast that runs the network loader of that name. What they say is the target driver's business
- * (targets/sh4/sh4_dcip.c). The loader takes commands at any port of its own, says by 31313 what programs want, and answers to the port that
- * asked (KallistiOS/dcload-ip, target-src/dcload/net.c, syscalls.c). */
+/* "dcload-ip": datagrams to and from a Dreamcast that runs the network loader of that name. What
+ * they say is the target driver's business (targets/sh4/sh4_dcip.c). The loader takes commands
+ * at any port of its own, says by 31313 what programs want, and answers to the port that asked
+ * (KallistiOS/dcload-ip, target-src/dcload/net.c, syscalls.c). */
 #include <errno.h>
 #include <poll.h>
 #include <stdio.h>
@@ -46,10 +47,14 @@ static int parse(struct dcload_ip *d, const char *spec, struct err *err)
     char place[TCP_HOST_MAX + TCP_PORT_MAX];
     size_t head = strcspn(spec, ",");
     if (!head)
-        return err_set(err, ERR_USAGE, "for example --probe dcload-ip:192.168.1.20, the address on the Dreamcast's screen", "--probe dcload-ip: which Dreamcast?");
+        return err_set(err, ERR_USAGE,
+                       "for example --probe dcload-ip:192.168.1.20, the address on the Dreamcast's "
+                       "screen", "--probe dcload-ip: which Dreamcast?");
     if (head >= TCP_HOST_MAX)
-        return err_set(err, ERR_USAGE, "give its address as a number", "'%.40s...' is too long", spec);
-    snprintf(place, sizeof place, "%.*s%s", (int)head, spec, memchr(spec, ':', head) ? "" : ":31313");
+        return err_set(err, ERR_USAGE, "give its address as a number", "'%.40s...' is too long",
+                       spec);
+    snprintf(place, sizeof place, "%.*s%s", (int)head, spec, memchr(spec, ':', head) ? ""
+             : ":31313");
     int ret = spec[head] ? options_each(spec + head + 1, option, d, err) : 0;
     return ret < 0 ? ret : tcp_parse(place, d->host, d->port, err);
 }
@@ -92,12 +97,14 @@ static int reopen(struct probe *p, struct err *err) { return connect_both(of(p),
 /* Nobody there, for the moment: as a datagram that is lost. */
 static bool passing(int error)
 {
-    return error == EAGAIN || error == EINTR || error == ECONNREFUSED || error == EHOSTUNREACH || error == EHOSTDOWN || error == ENOBUFS;
+    return error == EAGAIN || error == EINTR || error == ECONNREFUSED || error == EHOSTUNREACH ||
+        error == EHOSTDOWN || error == ENOBUFS;
 }
 
 static int failed(struct probe *p, const char *what, int error, struct err *err)
 {
-    return err_set(err, ERR_USB, "is the network up? `ip route get ADDRESS` tells", "%s: %s: %s", p->name, what, strerror(error));
+    return err_set(err, ERR_USB, "is the network up? `ip route get ADDRESS` tells", "%s: %s: %s",
+                   p->name, what, strerror(error));
 }
 
 static int put(struct probe *p, int fd, const uint8_t *buf, size_t len, struct err *err)
@@ -137,13 +144,16 @@ static int get(struct probe *p, int fd, uint8_t *buf, size_t cap, uint64_t max_n
             return 0;
         struct pollfd f = { .fd = fd, .events = POLLIN };
         uint64_t left = end - at;
-        (void)ppoll(&f, 1, &(struct timespec){ .tv_sec = (time_t)(left / 1000000000u), .tv_nsec = (long)(left % 1000000000u) }, NULL);
+        (void)ppoll(&f, 1, &(struct timespec){ .tv_sec = (time_t)(left / 1000000000u),
+                    .tv_nsec = (long)(left % 1000000000u) }, NULL);
     }
 }
 
-static int read_main(struct probe *p, uint8_t *buf, size_t cap, uint64_t max_ns, struct err *err) { return get(p, of(p)->main, buf, cap, max_ns, err); }
+static int read_main(struct probe *p, uint8_t *buf, size_t cap, uint64_t max_ns,
+                     struct err *err) { return get(p, of(p)->main, buf, cap, max_ns, err); }
 
-static int write_main(struct probe *p, const uint8_t *buf, size_t len, uint64_t max_ns, struct err *err)
+static int write_main(struct probe *p, const uint8_t *buf, size_t len, uint64_t max_ns,
+                      struct err *err)
 {
     (void)max_ns;
     return put(p, of(p)->main, buf, len, err);
@@ -172,7 +182,8 @@ static int ask(struct probe *p, const uint8_t *buf, size_t len, bool fresh, stru
     return put(p, d->aside, buf, len, err);
 }
 
-static int answer(struct probe *p, uint8_t *buf, size_t cap, uint64_t max_ns, struct err *err) { return get(p, of(p)->aside, buf, cap, max_ns, err); }
+static int answer(struct probe *p, uint8_t *buf, size_t cap, uint64_t max_ns,
+                  struct err *err) { return get(p, of(p)->aside, buf, cap, max_ns, err); }
 
 /* ---- the rest of the link ---- */
 
@@ -186,7 +197,8 @@ static int set_baud(struct probe *p, uint32_t baud, uint32_t *got, struct err *e
 {
     (void)baud;
     (void)got;
-    return err_set(err, ERR_UNSUPPORTED, "leave the rate out", "%s: a network has no baud rate", p->name);
+    return err_set(err, ERR_UNSUPPORTED, "leave the rate out", "%s: a network has no baud rate",
+                   p->name);
 }
 
 static uint32_t baud(struct probe *p)
@@ -209,12 +221,15 @@ static void stats(struct probe *p, uint64_t *sent, uint64_t *received, uint64_t 
 }
 
 static const struct stream_ops ops = {
-    .traits = traits, .read = read_main, .write = write_main, .flush = flush, .set_baud = set_baud, .baud = baud, .timeout_ms = timeout_ms,
+    .traits = traits, .read = read_main, .write = write_main, .flush = flush, .set_baud = set_baud,
+        .baud = baud, .timeout_ms = timeout_ms,
     .now_ns = host_now_ns, .ask = ask, .answer = answer, .stats = stats,
 };
 
 const struct probe_driver dcload_ip_driver = {
-    .name = "dcload-ip", .help = "Dreamcast that runs dcload-ip, by network: dcload-ip:192.168.1.20", .own_spec = true,
+    .name = "dcload-ip",
+        .help = "Dreamcast that runs dcload-ip, by network: dcload-ip:192.168.1.20",
+        .own_spec = true,
     .open = open_dcload_ip, .close = close_dcload_ip, .reopen = reopen, .stream = &ops,
 };
 
@@ -223,7 +238,8 @@ static int open_dcload_ip(const struct probe_config *cfg, struct probe **out, st
     struct dcload_ip *d = calloc(1, sizeof *d);
     if (!d)
         return err_set(err, ERR_NOMEM, "", "out of memory");
-    *d = (struct dcload_ip){ .base = { .driver = &dcload_ip_driver, .log = cfg->log }, .main = -1, .aside = -1 };
+    *d = (struct dcload_ip){ .base = { .driver = &dcload_ip_driver, .log = cfg->log }, .main = -1,
+        .aside = -1 };
     int ret = parse(d, cfg->spec ? cfg->spec : "", err);
     if (ret == 0)
         ret = connect_both(d, err);

@@ -329,7 +329,7 @@ int sh4_ubc_program(struct sh4_target *t, bool step, struct err *err)
 
 bool sh4_needs_hooks(const struct sh4_target *t)
 {
-    return t->layout == &sh4_agent_ram || t->layout == &sh4_agent_scif || t->npatches || t->ubc[0].used || t->ubc[1].used || t->stepping ||
+    return t->layout == &sh4_agent_ram || t->layout == &sh4_agent_scif || t->layout == &sh4_agent_dcip || t->npatches || t->ubc[0].used || t->ubc[1].used || t->stepping ||
            t->catch_mask || t->semihosting || t->trace_vbr || t->lending;
 }
 

@@ -9,6 +9,7 @@
 #include "probe/base/util.h"
 #include "probe/link.h"
 #include "targets/sh4/regs.h"
+#include "targets/sh4/sh4_dcip.h"
 #include "targets/sh4/sh4_priv.h"
 
 enum { PROBE_BITS = 96, PROBE_ONES = 32 };
@@ -20,6 +21,12 @@ int sh4_link_init(struct sh4_link *l, struct probe *p, struct err *err)
     l->jtag = p->driver->jtag;
     l->ir = SH4_LINK_IR_UNKNOWN;
     l->block = 1024;
+    if (!l->jtag && p->driver->stream->traits(p) & STREAM_DATAGRAMS) {
+        l->block = SH4_DCIP_CHUNK / 4;
+        l->ip = calloc(1, sizeof *l->ip);
+        if (!l->ip)
+            return err_set(err, ERR_NOMEM, "close other programs", "network link: no memory");
+    }
     if (!l->jtag) {
         sh4_stream_init(l);
         return 0;
@@ -39,6 +46,8 @@ void sh4_link_fini(struct sh4_link *l)
     free(l->ops);
     free(l->tdi);
     free(l->tdo);
+    free(l->ip);
+    l->ip = NULL;
     l->ops = NULL;
     l->tdi = l->tdo = NULL;
 }

@@ -7,6 +7,7 @@
 #include "probe/base/options.h"
 #include "probe/base/util.h"
 #include "targets/sh4/regs.h"
+#include "targets/sh4/sh4_dcip.h"
 #include "targets/sh4/sh4_priv.h"
 
 /* ---- counters ---- */
@@ -208,7 +209,12 @@ static int serial_wire(struct sh4_target *t, const struct text_sink *out, struct
     sink_printf(out, "agent: %llu words to the target and %llu from it; damaged exchanges: %llu repeated, %llu resyncs\n",
                 (unsigned long long)t->link.words_to_target, (unsigned long long)t->link.words_from_target,
                 (unsigned long long)t->link.retries, (unsigned long long)t->link.resyncs);
-    if (t->state == TARGET_HALTED)
+    const struct sh4_dcip *ip = t->link.ip;
+    if (ip)
+        sink_printf(out, "%s; %llu replies sent again, %llu datagrams came twice; the program's calls: %llu served, %llu refused, %llu lost\n", ip->version,
+                    (unsigned long long)ip->again, (unsigned long long)ip->twice, (unsigned long long)ip->calls, (unsigned long long)ip->refused,
+                    (unsigned long long)ip->lost_calls);
+    if (t->state == TARGET_HALTED && !ip)
         sink_printf(out, "overruns, framing errors and breaks the agent has seen: %u\n", errors);
     return 0;
 }

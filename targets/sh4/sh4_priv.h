@@ -33,6 +33,7 @@ struct sh4_clock {
 };
 
 enum { SH4_LINK_IR_UNKNOWN = -1 };
+struct sh4_dcip;
 struct sh4_link {
     struct probe *p;
     const struct jtag_ops *jtag; /* NULL: the agent is at the far end of a byte stream */
@@ -59,6 +60,7 @@ struct sh4_link {
     char text[120];         /* what the program prints, up to the end of its line */
     size_t text_len;
     uint64_t text_bytes;
+    struct sh4_dcip *ip;    /* NULL: none of this goes by a loader's datagrams (sh4_dcip.h) */
 };
 
 /* sh4_link_init - over an adapter with JTAG, or a byte stream; the wire is not touched, p is borrowed. Returns 0 or -ERR_NOMEM. */
@@ -111,6 +113,8 @@ enum { SH4_STREAM_HALT = 3, SH4_STREAM_DRAIN = 2 }; /* bytes that interrupt the 
 struct sh4_target;
 struct sh4_request;
 void sh4_stream_init(struct sh4_link *l); /* of sh4_link_init */
+uint32_t sh4_stream_sum(uint32_t c, uint32_t word); /* of requests and answers: c with one more word */
+void sh4_stream_text(struct sh4_link *l, const uint8_t *text, size_t n); /* what the program prints: told by lines */
 /* How long to wait for a program that was asked to stop `asks` times until it is asked again; usual_ns over JTAG. Over a stream the first few
  * times, then for silence: a kernel that waits already, and was not heard, says so again only when nothing comes for a while. */
 uint64_t sh4_link_again_ns(const struct sh4_link *l, unsigned asks, uint64_t usual_ns);
@@ -174,6 +178,7 @@ struct sh4_held;
 struct sh4_target {
     struct target base; /* first */
     struct sh4_options opt;
+    bool own_ram;          /* the agent's RAM is where the user wants it */
     struct probe *probe;
     struct sh4_link link;
     enum target_state state;
@@ -237,6 +242,7 @@ struct sh4_target {
     bool iprc_kept;        /* and changed: */
     uint32_t iprc_hudi;    /* what the program had there */
     bool break_late;       /* such a halt was given up, but its interrupt may still come */
+    bool ended;            /* it has told its loader that it ends: the agent was loaded anew, which is to be reported */
     bool was_reset;        /* found to have reset itself; it is being halted to say so */
     uint64_t reset_look_ns;
 

@@ -1,4 +1,4 @@
-/* The debug kernel over a byte stream (SCIF): requests one at a time, each with its answer; and the word "halted", which the kernel
+/* The debug kernel over a byte stream (SCIF), or by a loader's datagrams (sh4_dcip.c): requests one at a time, each with its answer; and the word "halted", which the kernel
  * says by itself. docs/sh4-agent.md, 8. */
 #include <stdlib.h>
 #include <string.h>
@@ -6,6 +6,7 @@
 #include "probe/base/bytes.h"
 #include "probe/base/log.h"
 #include "probe/base/util.h"
+#include "targets/sh4/sh4_dcip.h"
 #include "targets/sh4/sh4_priv.h"
 
 enum {
@@ -26,7 +27,15 @@ static uint32_t sum(uint32_t c, uint32_t word)
     return c << 16 | c >> 16;
 }
 
+uint32_t sh4_stream_sum(uint32_t c, uint32_t word) { return sum(c, word); }
+
 static const struct stream_ops *ops(const struct sh4_link *l) { return l->p->driver->stream; }
+static const char *line(const struct sh4_link *l) { return l->ip ? "network" : "serial line"; }
+
+static int put(struct sh4_link *l, const uint8_t *bytes, size_t n, uint64_t max_ns, struct err *err)
+{
+    return l->ip ? sh4_dcip_write(l, bytes, n, err) : ops(l)->write(l->p, bytes, n, max_ns, err);
+}
 
 /* ---- what comes in ---- */
 
@@ -64,11 +73,17 @@ static void text_byte(struct sh4_link *l, uint8_t c)
     l->text_len = 0;
 }
 
+void sh4_stream_text(struct sh4_link *l, const uint8_t *text, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        text_byte(l, text[i]);
+}
+
 /* "Halted" was said: news, unless it is from before the program was let go. */
 static void said_halted(struct sh4_link *l, uint32_t base, uint32_t count)
 {
     l->heard_base = base;
-    if (!l->halted && l->left && count == l->halts && ++l->stale < STALE)
+    if (!l->ip && !l->halted && l->left && count == l->halts && ++l->stale < STALE)
         return;
     if (l->left && count < l->halts)
         l->restarted = true; /* it counts from its start */
@@ -95,7 +110,9 @@ static unsigned sift(struct sh4_link *l, size_t end)
             at += HALTED_BYTES;
             continue;
         }
-        text_byte(l, l->in[at++]);
+        if (!l->ip) /* else an answer that came too late */
+            text_byte(l, l->in[at]);
+        at++;
     }
     drop(l, at);
     return said;
@@ -106,9 +123,11 @@ static int more(struct sh4_link *l, uint64_t max_ns, struct err *err)
 {
     if (l->in_len == sizeof l->in)
         drop(l, sizeof l->in / 2);
-    int ret = ops(l)->read(l->p, l->in + l->in_len, sizeof l->in - l->in_len, max_ns, err);
+    uint8_t *to = l->in + l->in_len;
+    size_t room = sizeof l->in - l->in_len;
+    int ret = l->ip ? sh4_dcip_read(l, to, room, max_ns, err) : ops(l)->read(l->p, to, room, max_ns, err);
     if (ret < 0)
-        return err_prefix(err, ret, "serial line");
+        return err_prefix(err, ret, line(l));
     l->in_len += (size_t)ret;
     l->scans += (size_t)ret;
     return ret;
@@ -127,6 +146,9 @@ static int wait_halted(struct sh4_link *l, uint64_t ns, struct err *err)
 {
     uint64_t end = ops(l)->now_ns(l->p) + ns;
     unsigned said = sift(l, l->in_len);
+    int again = l->ip && !said ? sh4_dcip_again(l, err) : 0;
+    if (again < 0)
+        return again;
     while (!said) {
         uint64_t at = ops(l)->now_ns(l->p);
         if (at >= end)
@@ -158,6 +180,10 @@ int sh4_stream_connect(struct sh4_link *l, struct err *err)
     l->in_len = l->text_len = 0;
     l->halted = l->left = l->restarted = false;
     l->stale = 0;
+    if (l->ip) { /* whoever is there is found by the loader */
+        sh4_dcip_anew(l);
+        return sh4_dcip_flush(l, err);
+    }
     int ret = ops(l)->flush(l->p, err);
     if (ret == 0)
         ret = wait_halted(l, SH4_STREAM_LISTEN_NS, err);
@@ -166,7 +192,7 @@ int sh4_stream_connect(struct sh4_link *l, struct err *err)
 
 int sh4_stream_interrupt(struct sh4_link *l, uint8_t why, struct err *err)
 {
-    return ops(l)->write(l->p, &why, 1, WRITE_NS, err);
+    return put(l, &why, 1, WRITE_NS, err);
 }
 
 int sh4_stream_halted(struct sh4_target *t, struct err *err)
@@ -177,7 +203,7 @@ int sh4_stream_halted(struct sh4_target *t, struct err *err)
         return ret;
     if (!t->layout) {
         t->agent_base = l->heard_base;
-        t->layout = &sh4_agent_scif;
+        t->layout = l->ip ? &sh4_agent_dcip : &sh4_agent_scif;
     }
     return l->heard_base == t->agent_base;
 }
@@ -189,8 +215,8 @@ int sh4_stream_resync(struct sh4_target *t, struct err *err)
     int ret = wait_halted(l, l->silence_ns, err);
     if (ret > 0 && l->heard_base == t->agent_base)
         return 0;
-    return ret < 0 ? ret : err_set(err, ERR_TIMEOUT, "reset the board; check the cable and the baud rate",
-                                   "the agent at %08x does not answer on the serial line", t->agent_base);
+    return ret < 0 ? ret : err_set(err, ERR_TIMEOUT, l->ip ? "reset the Dreamcast; check the network" : "reset the board; check the cable and the baud rate",
+                                   "the agent at %08x does not answer on the %s", t->agent_base, line(l));
 }
 
 /* ---- requests ---- */
@@ -347,11 +373,11 @@ static int exchange(struct sh4_target *t, struct sh4_request *r, uint8_t *out, s
         sift(l, l->in_len);
         size_t n = compose(r, marker, out, &c);
         bool fresh = !is_go(t, r) && ops(l)->now_ns(l->p) - l->heard_ns < FRESH_NS;
-        int ret = ops(l)->write(l->p, out, n, WRITE_NS + (uint64_t)n * 200000, err);
+        int ret = put(l, out, n, WRITE_NS + (uint64_t)n * 200000, err);
         if (ret < 0)
-            return err_prefix(err, ret, "serial line");
+            return err_prefix(err, ret, line(l));
         l->scans += n;
-        ret = answer(l, r, marker, c, MIN((fresh ? 1 : STALE) + tries, (unsigned)SURELY), err);
+        ret = answer(l, r, marker, c, l->ip ? 1 : MIN((fresh ? 1 : STALE) + tries, (unsigned)SURELY), err);
         if (ret < 0)
             return ret;
         l->heard_ns = ops(l)->now_ns(l->p);
@@ -367,15 +393,19 @@ static int exchange(struct sh4_target *t, struct sh4_request *r, uint8_t *out, s
         if (ret)
             return MIN(ret, 0);
     }
-    return err_set(err, ERR_PROTOCOL, "check the cable and the ground; use a lower baud rate",
+    return err_set(err, ERR_PROTOCOL, l->ip ? "check the network" : "check the cable and the ground; use a lower baud rate",
                    "a request to the agent was damaged %u times running", tries);
 }
 
 int sh4_stream_run(struct sh4_target *t, struct sh4_request *req, size_t n, struct err *err)
 {
-    size_t most = 0;
-    for (size_t i = 0; i < n; i++)
+    size_t most = 0, longest = 0;
+    for (size_t i = 0; i < n; i++) {
         most = MAX(most, req[i].nout);
+        longest = MAX(longest, MAX(req[i].nout + HEADER_WORDS + 1, req[i].nin + HEADER_WORDS));
+    }
+    if (t->link.ip && 4 * longest > SH4_BOX_ROOM)
+        return err_set(err, ERR_UNSUPPORTED, "please report this", "a request of %zu words, to an agent that has room for %d", longest, SH4_BOX_ROOM / 4);
     uint8_t *out = malloc(1 + 4 * (HEADER_WORDS + most + 1));
     if (!out)
         return err_set(err, ERR_NOMEM, "close other programs", "agent request: no memory");

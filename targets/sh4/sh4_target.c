@@ -8,6 +8,7 @@
 #include "probe/base/util.h"
 #include "targets/sh4/isa.h"
 #include "targets/sh4/regs.h"
+#include "targets/sh4/sh4_dcip.h"
 #include "targets/sh4/sh4_priv.h"
 
 enum { SIGNAL_INT = 2, SIGNAL_ILL = 4, SIGNAL_TRAP = 5, SIGNAL_FPE = 8, SIGNAL_BUS = 10, SIGNAL_SEGV = 11 };
@@ -386,6 +387,11 @@ static int settle(struct sh4_target *t, struct target_stop *stop, struct err *er
         sh4_stop_was_reset(t);
         is_stop = 1;
     }
+    if (t->ended) {
+        t->ended = t->halt_wanted = false;
+        sh4_stop_is(t, STOP_EXIT, 0);
+        is_stop = 1;
+    }
     if (t->halt_wanted && !is_stop) {
         sh4_stop_is(t, STOP_REQUEST, SIGNAL_INT);
         is_stop = 1;
@@ -547,6 +553,9 @@ static int halt_failed(struct sh4_target *t, struct err *err)
     if (t->opt.allow_private)
         return err_set(err, ERR_TIMEOUT, "is the CPU clocked and out of reset? try monitor reset halt",
                        "halt: the CPU does not answer an ASE break (H-UDI command %02x)", SH4_TI_BREAK);
+    if (t->link.ip)
+        return err_set(err, ERR_TIMEOUT, "does it mask interrupts, use the watchdog, or the network itself? reset the Dreamcast",
+                       "halt: the agent's look at the network does not come");
     if (!t->link.jtag)
         return err_set(err, ERR_TIMEOUT, "is the serial agent linked in and agent_init called? is it the same baud rate? interrupts may be masked",
                        "halt: no agent answers on the serial line");
@@ -568,11 +577,25 @@ static int check_resident(struct sh4_target *t, struct err *err)
                    SH4_AGENT_ID, SH4_AGENT_VERSION);
 }
 
+/* It has told its loader so, which is back in its place: the agent is loaded again, so that memory can be looked at. */
+static int program_ended(struct sh4_target *t, struct err *err)
+{
+    int ret = sh4_dcip_restart(t, false, err);
+    if (ret > 0)
+        ret = check_resident(t, err);
+    if (ret < 0)
+        return ret;
+    t->ended = t->link.restarted = true;
+    return 1;
+}
+
 static int seen_halted(struct sh4_target *t, struct err *err)
 {
     if (t->loaded)
         return 1;
     bool known = t->layout != NULL;
+    if (t->link.ip && t->link.ip->ended)
+        return program_ended(t, err);
     int ret = t->trace_poll ? t->trace_poll(t, 0, err) : sh4_agent_halted(t, err);
     if (ret > 0 && !known && t->layout != &sh4_agent_ase) {
         int id = check_resident(t, err);
@@ -834,6 +857,8 @@ static int op_attach(struct target *target, struct err *err)
     if (ret > 0)
         return found_halted(t, err);
     t->layout = NULL;
+    if (t->link.ip && (ret = sh4_dcip_attach(t, err)) != 0)
+        return ret > 0 ? found_halted(t, err) : sh4_lost(t, ret);
     if (!t->link.jtag && t->probe->driver->stream->traits(t->probe) & STREAM_DCLOAD) {
         ret = sh4_dcload(t, err);
         if (ret == 0)
@@ -890,8 +915,12 @@ static int op_detach(struct target *target, struct err *err)
     int ret = t->state == TARGET_HALTED ? 0 : halt_now(t, err);
     if (ret == 0)
         ret = clean_target(t, err);
+    if (ret == 0 && t->link.ip)
+        ret = sh4_dcip_leave(t, err);
     if (ret == 0)
         ret = sh4_run_freely(t, err);
+    if (ret == 0 && t->link.ip)
+        ret = sh4_dcip_settle(&t->link, err);
     if (ret < 0)
         return sh4_lost(t, err_prefix(err, ret, "detach"));
     t->state = TARGET_DETACHED;
@@ -950,12 +979,35 @@ static int reset_halt(struct sh4_target *t, struct err *err)
                    "reset halt: the CPU did not start in the agent");
 }
 
+/* The loader starts anew, and the agent by it; where neither a program nor its end lets the network in, only the button helps. */
+static int reset_by_loader(struct sh4_target *t, enum reset_mode mode, struct err *err)
+{
+    if (mode != RESET_HALT)
+        return err_set(err, ERR_UNSUPPORTED, "monitor reset halt, then load the program", "a reset leads into the loader: there is no program to run");
+    int ret = t->state == TARGET_HALTED ? 0 : halt_now(t, err);
+    if (ret == 0)
+        ret = sh4_dcip_restart(t, true, err);
+    if (ret <= 0)
+        return ret;
+    forget_run(t);
+    ret = check_resident(t, err);
+    if (ret == 0)
+        ret = take_over(t, err);
+    if (ret < 0)
+        return ret;
+    sh4_stop_is(t, STOP_RESET, SIGNAL_TRAP);
+    t->stop_pending = true;
+    return 0;
+}
+
 static int op_reset(struct target *target, enum reset_mode mode, struct err *err)
 {
     struct sh4_target *t = sh4_of(target);
     log_msg(t->probe->log, LOG_TARGET, "%s: reset %s", t->probe->name, mode == RESET_HALT ? "halt" : "run");
     if (t->state == TARGET_DETACHED || t->state == TARGET_GONE)
         return sh4_is_halted(t, err, "reset") ? 0 : t->state == TARGET_GONE ? -ERR_NO_TARGET : -ERR_STATE;
+    if (t->link.ip)
+        return sh4_lost(t, reset_by_loader(t, mode, err));
     if (!t->link.jtag)
         return err_set(err, ERR_UNSUPPORTED, "press its button, then attach again", "a serial line cannot reset the board");
     if (mode == RESET_HALT && !t->opt.allow_private)
@@ -1070,6 +1122,15 @@ static const char *variant_name(const char *name)
     return name ? NULL : known[0];
 }
 
+/* A network loader lies where the agent usually is. */
+static void choose_ram(struct sh4_target *t, bool loader)
+{
+    uint32_t at = loader ? SH4_DCIP_RAM : SH4_AGENT_RAM_DEFAULT, bytes = loader ? SH4_DCIP_RAM_BYTES : SH4_AGENT_RAM_BYTES;
+    t->opt.agent_ram = t->opt.agent_ram ? t->opt.agent_ram : at;
+    t->opt.agent_ram_bytes = t->opt.agent_ram_bytes ? t->opt.agent_ram_bytes : bytes;
+    t->own_ram = t->opt.agent_ram != at || t->opt.agent_ram_bytes != bytes;
+}
+
 int sh4_open(struct probe *p, const struct sh4_options *opt, struct target **out, struct err *err)
 {
     const char *name = variant_name(opt ? opt->variant : NULL);
@@ -1085,8 +1146,7 @@ int sh4_open(struct probe *p, const struct sh4_options *opt, struct target **out
         t->opt = *opt;
     t->opt.variant = name;
     t->opt.allow_private = t->opt.allow_private && p->driver->jtag;
-    t->opt.agent_ram = t->opt.agent_ram ? t->opt.agent_ram : SH4_AGENT_RAM_DEFAULT;
-    t->opt.agent_ram_bytes = t->opt.agent_ram_bytes ? t->opt.agent_ram_bytes : SH4_AGENT_RAM_BYTES;
+    choose_ram(t, !p->driver->jtag && stream->traits(p) & STREAM_DATAGRAMS);
     t->ops = table;
     t->ops.name = name;
     t->ops.trace = sh4_trace_ops();

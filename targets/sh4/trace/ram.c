@@ -151,7 +151,7 @@ static int larger_ram(struct sh4_trace *tr, uint32_t least, struct err *err)
 int sh4_trace_choose_ram(struct sh4_trace *tr, struct sh4_trace_request *rq, struct err *err)
 {
     const struct sh4_target *t = tr->t;
-    bool chosen = tr->cfg.ram_bytes || t->opt.agent_ram != SH4_AGENT_RAM_DEFAULT || t->opt.agent_ram_bytes != SH4_AGENT_RAM_BYTES;
+    bool chosen = tr->cfg.ram_bytes || t->own_ram;
     uint32_t need = 0;
     struct range busy;
     char what[64];

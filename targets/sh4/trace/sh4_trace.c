@@ -832,7 +832,7 @@ static int make_request(struct sh4_trace *tr, uint32_t *stops, struct sh4_trace_
 {
     struct sh4_target *t = tr->t;
     *rq = (struct sh4_trace_request){
-        .sites = &tr->sites, .big = t->base.big_endian, .link = t->link.jtag ? SH4_TRACE_LINK_HUDI : SH4_TRACE_LINK_SCIF, .has_start = tr->cfg.has_start, .start = (uint32_t)tr->cfg.start,
+        .sites = &tr->sites, .big = t->base.big_endian, .link = t->link.jtag ? SH4_TRACE_LINK_HUDI : t->link.ip ? SH4_TRACE_LINK_LOADER : SH4_TRACE_LINK_SCIF, .has_start = tr->cfg.has_start, .start = (uint32_t)tr->cfg.start,
         .stops = stops, .nstops = tr->cfg.nstops, .watch = SH4_TRACE_WATCHED, .kernel_entry = t->agent_base + t->layout->debug_entry,
         .next_vbr = t->agent_base + t->layout->hook_vbr, .state = initial_state(&tr->cfg), .wait_loops = WAIT_LOOPS,
     };
