@@ -20,10 +20,9 @@
 
 enum {
     MOST_CHUNKS = 64, MOST_TEXT = 64 << 10, FIRST_MS = 60, DOUBLED = 4, LOOKS = 6, SLICE_NS = 2000000,
-    LOST_LOOKS = 4, CALL_TRIES = 6, BOX_BYTES = 4 * SH4_BOX_ANSWER,
+    LOST_LOOKS = 4, IDLE_TRIES = 2 /* looks while it runs are as far apart as the third try */, CALL_TRIES = 6, BOX_BYTES = 4 * SH4_BOX_ANSWER,
     WORD0 = 4, WORD1 = 8, WORD2 = 12 /* of a call, behind its id */
 };
-#define IDLE_LOOK_NS 300000000u
 #define DEAF_LOOK_NS 20000000u
 
 static const struct stream_ops *ops(const struct sh4_link *l) { return l->p->driver->stream; }
@@ -144,7 +143,7 @@ static int reply(struct sh4_link *l, const uint8_t *bytes, size_t n, struct err 
         memcpy(ip->reply + SH4_DCIP_HEAD + SH4_DCIP_NUMBER, bytes, n);
     ip->reply_len = SH4_DCIP_HEAD + SH4_DCIP_NUMBER + n;
     ip->waits = ip->looking = false;
-    ip->tries = ip->others = 0;
+    ip->tries = ip->others = ip->silent = 0;
     return send_reply(l, err);
 }
 
@@ -223,8 +222,10 @@ static int begin_look(struct sh4_link *l, struct err *err)
     bool due = ip->replied || ip->calling;
     log_msg(l->p->log, LOG_WIRE, "%s: > SBIQ of the agent's box", l->p->name);
     ip->looking = true;
-    ip->look_ns = now(l) + (due ? sh4_dcip_patience(l, ip->tries) : ip->deaf ? DEAF_LOOK_NS
-                            : IDLE_LOOK_NS);
+    uint64_t wait = sh4_dcip_patience(l, due ? ip->tries : IDLE_TRIES);
+    if (ip->deaf && !due) /* a look ends the one before: one that is late gets more time */
+        wait = (uint64_t)DEAF_LOOK_NS << MIN(ip->silent, (unsigned)DOUBLED);
+    ip->look_ns = now(l) + wait;
     sh4_dcip_head(d, "SBIQ", ip->base + sh4_agent_dcip.box, BOX_BYTES);
     return ops(l)->ask(l->p, d, sizeof d, true, err);
 }
@@ -238,7 +239,7 @@ static int send_call_reply(struct sh4_link *l, struct err *err)
 
 static int end_call(struct sh4_link *l, uint32_t result, struct err *err)
 {
-    l->ip->tries = l->ip->others = 0;
+    l->ip->tries = l->ip->others = l->ip->silent = 0;
     sh4_dcip_head(l->ip->call_reply, "RETV", result, 0x80000000u | (uint32_t)++l->ip->calls);
     return send_call_reply(l, err);
 }
@@ -249,21 +250,30 @@ static int end_call(struct sh4_link *l, uint32_t result, struct err *err)
 static int lost_call(struct sh4_link *l, struct err *err)
 {
     struct sh4_dcip *ip = l->ip;
-    if (ip->lost_calls && ip->others > LOST_LOOKS + LOOKS) {
+    unsigned others = ip->others;
+    ip->lost_calls++;
+    log_msg(l->p->log, LOG_TARGET,
+            "%s: a call of the program to its loader was lost on the network, and fails; or it has"
+            " ended", l->p->name);
+    int ret = end_call(l, UINT32_MAX, err);
+    ip->others = others;
+    return ret;
+}
+
+/* It answers, and the agent does not wait. */
+static int looked_other(struct sh4_link *l, struct err *err)
+{
+    struct sh4_dcip *ip = l->ip;
+    ip->replied = false;
+    ip->others++;
+    if (ip->calling && ip->others > LOST_LOOKS + LOOKS) {
         ip->ended = true;
         ip->calling = false;
         return 0;
     }
-    if (ip->others == LOST_LOOKS) {
-        ip->lost_calls++;
-        log_msg(l->p->log, LOG_TARGET,
-                "%s: a call of the program to its loader was lost on the network: it fails",
-                l->p->name);
-        unsigned others = ip->others;
-        int ret = end_call(l, UINT32_MAX, err);
-        ip->others = others;
-        return ret;
-    }
+    if (!ip->calling)
+        return ip->others >= LOST_LOOKS ? lost_call(l, err) : 0;
+    ip->again++;
     return send_call_reply(l, err);
 }
 
@@ -272,6 +282,7 @@ static int looked(struct sh4_link *l, const uint8_t *box, struct err *err)
 {
     struct sh4_dcip *ip = l->ip;
     bool waits = le32(box) && is_block(ip, box);
+    ip->silent = 0;
     if (waits && (!ip->known || le32(box + 4 * SH4_BOX_NUMBER) != ip->number))
         return fetch_block(l, box, err);
     if (waits) { /* the block that was replied to */
@@ -280,12 +291,7 @@ static int looked(struct sh4_link *l, const uint8_t *box, struct err *err)
         ip->again++;
         return ip->reply_len ? send_reply(l, err) : 0;
     }
-    ip->replied = false;
-    if (ip->calling && ip->others < LOST_LOOKS) {
-        ip->again++;
-        return send_call_reply(l, err);
-    }
-    return ++ip->others >= LOST_LOOKS ? lost_call(l, err) : 0;
+    return looked_other(l, err);
 }
 
 /* Nobody has answered a look: a program runs, as a rule. */
@@ -293,9 +299,11 @@ static int unanswered(struct sh4_link *l, struct err *err)
 {
     struct sh4_dcip *ip = l->ip;
     ip->looking = false;
-    ip->others = 0;
-    if (++ip->tries >= LOOKS)
+    ip->tries++;
+    if (++ip->silent >= LOOKS)
         ip->replied = ip->calling = false;
+    if (!ip->calling)
+        ip->others = 0;
     return begin_look(l, err);
 }
 
@@ -484,8 +492,8 @@ void sh4_dcip_anew(struct sh4_link *l)
     ip->known = ip->waits = ip->replied = ip->calling = ip->deaf = false;
     ip->halt_wanted = ip->ended = ip->leaving = ip->looking = false;
     ip->reply_len = ip->call_len = ip->out_len = 0;
-    ip->tries = ip->others = 0;
-    ip->look_ns = now(l) + IDLE_LOOK_NS;
+    ip->tries = ip->others = ip->silent = 0;
+    ip->look_ns = now(l) + sh4_dcip_patience(l, IDLE_TRIES);
 }
 
 int sh4_dcip_adopt(struct sh4_link *l, const uint8_t *box, struct err *err)

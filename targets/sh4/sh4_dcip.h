@@ -42,8 +42,8 @@ struct sh4_dcip {
     uint8_t call[SH4_DCIP_CALL]; /* the program's last, to tell a datagram that comes twice */
     size_t call_len;
     bool looking;        /* a look is under way */
-    /* looks since the reply; those that found the loader in a call nobody knows of */
-    unsigned tries, others;
+    /* looks since the reply; those that found the loader without the agent; unanswered running */
+    unsigned tries, others, silent;
     uint64_t look_ns;    /* when the next is due */
     uint8_t out[4 * SH4_BOX_ROOM]; /* of blocks, for sh4_stream.c */
     size_t out_len;
