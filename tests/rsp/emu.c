@@ -215,6 +215,7 @@ static void *thread(void *ctx)
     while (!atomic_load(&e->ended)) {
         struct pollfd p[] = { { .fd = e->fd < 0 ? e->listen_fd : e->fd, .events = POLLIN },
                               { .fd = e->quit[0], .events = POLLIN } };
+        e->running |= atomic_exchange(&e->let_run, false);
         poll(p, 2, e->running ? 0 : 100);
         if (p[1].revents)
             break;
