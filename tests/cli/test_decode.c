@@ -243,7 +243,7 @@ static void decode__bad_input__says_what_and_what_to_do(void **state)
         { "no such form", "m.lines", "line", ELF, "--format", ERR_USAGE },
         { "not what it is said to be", "m.edges", "vcd", ELF, "line 1", ERR_FORMAT },
         { "wrong byte order", "m.lines", "dbgtb", ELF, "", ERR_FORMAT },
-        { "an ELF for SH-4", "m.lines", "lines", SOURCE_DIR "/docs/examples/profexam/profexam.elf", "another CPU", ERR_FORMAT },
+        { "an ELF for SH-4", "m.lines", "lines", SOURCE_DIR "/docs/examples/profexam/profexam.elf", "another CPU", ERR_USAGE },
         { "no ELF", "m.lines", "lines", "/nonexistent.elf", "nonexistent", ERR_NOT_FOUND },
     };
     struct fixture *x = *state;
