@@ -1,5 +1,5 @@
 /* "dcload-ip": datagrams to and from a Dreamcast that runs the network loader of that name. What
- * they say is the target driver's business (targets/sh4/sh4_dcip.c). The loader takes commands
+ * they say is the target driver's business (targets/sh4/driver/dcip.c). The loader takes commands
  * at any port of its own, says by 31313 what programs want, and answers to the port that asked
  * (KallistiOS/dcload-ip, target-src/dcload/net.c, syscalls.c). */
 #include <errno.h>

@@ -145,7 +145,7 @@ struct trace_status {
     uint64_t board_ns;      /* of the link's clock, since arming, while no debugger held the program; 0 unknown */
     uint64_t held_ns;       /* of those, the program was held while events were moved; the CPU's cycles stood still */
     uint64_t target_cycles; /* elapsed in the rest of them, agent included; 0 unknown */
-    uint64_t agent_cycles;  /* of those, spent in the agent (profiler/slowdown.h makes one figure of these four) */
+    uint64_t agent_cycles;  /* of those, spent in the agent (profiler/profile/slowdown.h makes one figure of these four) */
     uint64_t wire_bits;     /* spent on moving events */
     uint32_t agent_cost[2]; /* measured residue per event, C1 and C2, already subtracted */
     uint32_t sites, untraced_sites;

@@ -2,8 +2,8 @@
 
 #include <stddef.h>
 
-#include "targets/s12z/model/board.h"
-#include "targets/sh4/model/board.h"
+#include "targets/sim/s12z/board.h"
+#include "targets/sim/sh4/board.h"
 
 const struct sim_board_type *const *boards(void)
 {

@@ -3,14 +3,14 @@
 #ifndef PROFILER_CLI_CAPTURE_H
 #define PROFILER_CLI_CAPTURE_H
 
-#include "profiler/calltree.h"
-#include "profiler/filter.h"
-#include "profiler/profile.h"
-#include "profiler/rates.h"
-#include "profiler/recording.h"
-#include "profiler/symbols.h"
-#include "profiler/task_names.h"
-#include "profiler/untraced.h"
+#include "profiler/core/calltree.h"
+#include "profiler/core/filter.h"
+#include "profiler/profile/profile.h"
+#include "profiler/core/rates.h"
+#include "profiler/profile/recording.h"
+#include "profiler/core/symbols.h"
+#include "profiler/core/task_names.h"
+#include "profiler/profile/untraced.h"
 
 /* Zero-initialise, then capture_open(). */
 struct capture {

@@ -8,12 +8,12 @@
 #include "profiler/cli/outputs.h"
 #include "profiler/cli/parts.h"
 #include "profiler/cli/settings.h"
-#include "profiler/cli/trace_input.h"
+#include "targets/s12z/offline/trace_input.h"
 #include "profiler/cli/useless.h"
 #include "profiler/cli/view.h"
-#include "profiler/prf.h"
-#include "targets/s12z/trace_events.h"
-#include "targets/s12z/trace_explain.h"
+#include "profiler/views/prf.h"
+#include "targets/s12z/trace/events.h"
+#include "targets/s12z/offline/explain.h"
 
 enum { OPT_FORMAT = SET_COUNT, OPT_SETTING, OPT_SIGNALS, OPT_UNIT, OPT_IVBR };
 

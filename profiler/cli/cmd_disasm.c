@@ -9,8 +9,8 @@
 #include "profiler/cli/command.h"
 #include "profiler/cli/parts.h"
 #include "profiler/cli/view.h"
-#include "profiler/json_writer.h"
-#include "profiler/symbols.h"
+#include "profiler/views/json_writer.h"
+#include "profiler/core/symbols.h"
 
 enum { DISASM_JSON, DISASM_HELP };
 static const struct opt disasm_opts[] = {

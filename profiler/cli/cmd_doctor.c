@@ -10,8 +10,8 @@
 #include "profiler/cli/parts.h"
 #include "profiler/cli/useless.h"
 #include "profiler/cli/view.h"
-#include "profiler/file_atomic.h"
-#include "profiler/json_writer.h"
+#include "profiler/core/file_atomic.h"
+#include "profiler/views/json_writer.h"
 
 static const struct opt doctor_opts[] = {
     SETTINGS_PROBE_OPT,

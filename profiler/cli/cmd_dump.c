@@ -6,10 +6,10 @@
 #include "profiler/cli/command.h"
 #include "profiler/cli/explain.h"
 #include "profiler/cli/parts.h"
-#include "profiler/cli/trace_input.h"
-#include "profiler/symbols.h"
-#include "targets/s12z/trace_events.h"
-#include "targets/s12z/trace_explain.h"
+#include "targets/s12z/offline/trace_input.h"
+#include "profiler/core/symbols.h"
+#include "targets/s12z/trace/events.h"
+#include "targets/s12z/offline/explain.h"
 
 enum { OPT_FORMAT, OPT_ELF, OPT_EXPLAIN, OPT_SETTING, OPT_SIGNALS, OPT_UNIT, OPT_IVBR, OPT_JSON, OPT_HELP };
 

@@ -2,7 +2,7 @@
 #include "profiler/cli/command.h"
 #include "profiler/cli/parts.h"
 #include "profiler/cli/view.h"
-#include "profiler/json_writer.h"
+#include "profiler/views/json_writer.h"
 
 enum { EVENTS_JSON, EVENTS_TARGET, EVENTS_HELP };
 static const struct opt events_opts[] = {

@@ -8,7 +8,7 @@
 #include "profiler/cli/fold.h"
 #include "profiler/cli/parts.h"
 #include "profiler/cli/view.h"
-#include "profiler/json_writer.h"
+#include "profiler/views/json_writer.h"
 
 enum { LIST_JSON, LIST_ANALYSERS, LIST_HELP };
 struct wanted { bool json, analysers; };

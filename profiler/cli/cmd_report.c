@@ -8,7 +8,7 @@
 #include "profiler/cli/settings.h"
 #include "profiler/cli/useless.h"
 #include "profiler/cli/view.h"
-#include "profiler/prf.h"
+#include "profiler/views/prf.h"
 
 static const struct opt report_opts[] = {
     { "elf", 'e', "E", "ELF to name the functions of a recording with", SET_ELF },

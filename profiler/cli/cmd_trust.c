@@ -5,7 +5,7 @@
 #include "profiler/cli/command.h"
 #include "profiler/cli/project.h"
 #include "profiler/cli/view.h"
-#include "profiler/json_writer.h"
+#include "profiler/views/json_writer.h"
 
 enum { TRUST_LIST, TRUST_REMOVE, TRUST_JSON, TRUST_COUNT };
 static const struct opt trust_opts[] = {

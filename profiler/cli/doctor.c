@@ -10,10 +10,10 @@
 #include "probe/link.h"
 #include "probe/probe.h"
 #include "probe/usb.h"
-#include "profiler/cli/board_io.h"
+#include "profiler/bridge/board_io.h"
 #include "profiler/cli/chain.h"
 #include "profiler/cli/parts.h"
-#include "profiler/symbols.h"
+#include "profiler/core/symbols.h"
 
 enum { CHECK_BITS = 8192, HUB_CLASS = 9 /* USB 2.0, 11.23.1 */ };
 

@@ -9,7 +9,7 @@
 
 #include "probe/base/util.h"
 #include "probe/host_time.h"
-#include "profiler/file_atomic.h"
+#include "profiler/core/file_atomic.h"
 
 enum { PART_BYTES = 192 * 1024, SHORTEST = 3, NAMES = 8, HEX_LEAST = 4 };
 

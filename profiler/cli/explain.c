@@ -7,8 +7,8 @@
 
 #include "probe/base/text.h"
 #include "profiler/cli/view.h"
-#include "profiler/json_writer.h"
-#include "targets/s12z/trace_explain.h"
+#include "profiler/views/json_writer.h"
+#include "targets/s12z/offline/explain.h"
 
 struct explain {
     struct cli *cli;

@@ -3,8 +3,8 @@
 #define PROFILER_CLI_EXPLAIN_H
 
 #include "profiler/cli/command.h"
-#include "profiler/cli/trace_input.h"
-#include "profiler/symbols.h"
+#include "targets/s12z/offline/trace_input.h"
+#include "profiler/core/symbols.h"
 
 struct explain_config {
     const char *path;

@@ -7,7 +7,7 @@
 #include "probe/base/text.h"
 #include "probe/base/util.h"
 #include "profiler/cli/view.h"
-#include "profiler/report.h"
+#include "profiler/views/report.h"
 
 enum { LIVE_TOP = 3, LIVE_MAX_NODES = 50000 };
 static const uint64_t live_plain_ns = 5000000000;

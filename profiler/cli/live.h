@@ -4,10 +4,10 @@
 
 #include <stdio.h>
 
-#include "profiler/calltree.h"
-#include "profiler/cli/pump.h"
-#include "profiler/slowdown.h"
-#include "profiler/symbols.h"
+#include "profiler/core/calltree.h"
+#include "profiler/bridge/pump.h"
+#include "profiler/profile/slowdown.h"
+#include "profiler/core/symbols.h"
 
 /* Zero-initialise, then live_init(). */
 struct live {
@@ -31,7 +31,7 @@ void live_fini(struct live *l);
  * seen      events that reached the profile so far */
 void live_tick(struct live *l, const struct pump_view *v, const struct calltree *tree, uint64_t seen, uint64_t host_ns);
 
-/* live_slowdown - of the whole profile so far (profiler/slowdown.h). */
+/* live_slowdown - of the whole profile so far (profiler/profile/slowdown.h). */
 struct slowdown live_slowdown(const struct pump_view *v);
 
 /* live_clear - wipe the line, before anything else is written to the terminal. */

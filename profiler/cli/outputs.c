@@ -7,7 +7,7 @@
 #include "probe/base/util.h"
 #include "profiler/cli/capture.h"
 #include "profiler/cli/command.h"
-#include "profiler/file_atomic.h"
+#include "profiler/core/file_atomic.h"
 
 /* "file:PATH,more" of --pdo. */
 static const char *captured_file(const struct settings *s, char *buf, size_t cap)

@@ -7,7 +7,7 @@
 #include "probe/base/nearest.h"
 #include "probe/base/options.h"
 #include "targets/s12z/s12z.h"
-#include "targets/sh4/regs.h"
+#include "targets/sh4/isa/regs.h"
 #include "targets/sh4/rsp/rsp.h"
 #include "targets/sh4/sh4.h"
 

@@ -3,7 +3,7 @@
 #define PROFILER_CLI_PARTS_H
 
 #include "probe/probe.h"
-#include "profiler/symbols.h"
+#include "profiler/core/symbols.h"
 #include "targets/target.h"
 
 struct part_options {

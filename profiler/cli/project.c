@@ -9,7 +9,7 @@
 
 #include "probe/base/util.h"
 #include "probe/probe.h"
-#include "profiler/file_atomic.h"
+#include "profiler/core/file_atomic.h"
 
 #define CONF_NAME "probeprof.conf"
 enum { TRUSTED_MOST = 1 << 20 }; /* bytes of the list */

@@ -10,14 +10,14 @@
 #include "probe/probe.h"
 #include "profiler/cli/capture.h"
 #include "profiler/cli/command.h"
-#include "profiler/cli/gdb_server.h"
+#include "profiler/bridge/gdb_server.h"
 #include "profiler/cli/live.h"
 #include "profiler/cli/parts.h"
 #include "profiler/cli/progress.h"
-#include "profiler/cli/pump.h"
-#include "profiler/cli/sample.h"
+#include "profiler/bridge/pump.h"
+#include "profiler/bridge/sampler.h"
 #include "profiler/cli/settings.h"
-#include "profiler/cli/worker.h"
+#include "profiler/bridge/worker.h"
 
 enum run_phase {
     RUN_STARTING,  /* loading, comparing, arming on the worker */

@@ -3,7 +3,7 @@
 
 #include "probe/base/util.h"
 #include "probe/host_time.h"
-#include "profiler/cli/board_io.h"
+#include "profiler/bridge/board_io.h"
 #include "profiler/cli/run.h"
 
 enum { COMPARE_RUNNING = 64 << 10, COMPARE_HALTED = 1 << 20 }; /* bytes: how long a running program is kept waiting */

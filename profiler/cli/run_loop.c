@@ -12,7 +12,7 @@
 #include "profiler/cli/run.h"
 #include "targets/os/tasks.h"
 #include "profiler/cli/view.h"
-#include "profiler/prf.h"
+#include "profiler/views/prf.h"
 
 enum { TICK_MS = 100, POP_BATCH = 1024, END_DEADLINE_MS = 10000, ABANDON_DEADLINE_MS = 200 };
 

@@ -1,7 +1,7 @@
 /* `monitor profile start|stop|status`: GDB's breakpoints can start and stop a profile through their commands. `monitor load`: as --load, with sentences. */
 #include <string.h>
 
-#include "profiler/cli/board_io.h"
+#include "profiler/bridge/board_io.h"
 #include "profiler/cli/run.h"
 
 static int profile_start(struct run *r, struct target *t, const struct text_sink *out, struct err *err)

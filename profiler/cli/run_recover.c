@@ -3,7 +3,7 @@
 
 #include "probe/host_time.h"
 #include "probe/jtag_chain.h"
-#include "profiler/cli/board_io.h"
+#include "profiler/bridge/board_io.h"
 #include "profiler/cli/run.h"
 
 enum { COMPARE_BYTES = 256 << 10 };

@@ -13,7 +13,7 @@
 #include "probe/base/util.h"
 #include "profiler/cli/conf.h"
 #include "profiler/cli/project.h"
-#include "profiler/cli/sample.h"
+#include "profiler/bridge/sampler.h"
 #include "probe/base/nearest.h"
 
 const struct opt settings_opts[] = {

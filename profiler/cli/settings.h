@@ -9,8 +9,8 @@
 
 #include "probe/base/err.h"
 #include "profiler/cli/opts.h"
-#include "profiler/filter.h"
-#include "profiler/report.h"
+#include "profiler/core/filter.h"
+#include "profiler/views/report.h"
 #include "targets/target.h"
 
 enum origin { ORIGIN_NONE, ORIGIN_CONF, ORIGIN_ENV, ORIGIN_FLAG };

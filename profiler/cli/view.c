@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "probe/base/util.h"
-#include "profiler/report_json.h"
+#include "profiler/views/report_json.h"
 
 static void write_file(void *ctx, const char *text, size_t len) { fwrite(text, 1, len, ctx); }
 

@@ -5,7 +5,7 @@
 #include <stdio.h>
 
 #include "profiler/cli/settings.h"
-#include "profiler/profile.h"
+#include "profiler/profile/profile.h"
 
 /* view_show - the profile on `out` as the settings ask: JSON document, or table or tree with the summary.
  * syms   for functions never hit (--all); may be NULL

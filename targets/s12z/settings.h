@@ -37,7 +37,7 @@ enum { S12Z_RANGE_SEPARATE = 0, S12Z_RANGE_INSIDE = 1, S12Z_RANGE_OUTSIDE = 2 };
 enum { S12Z_SCR_NONE = 0, S12Z_SCR_FINAL = 3 }; /* in each CxSC field; 1 and 2: the other two states in ascending order */
 enum { S12Z_TRANGE_ALL = 0, S12Z_TRANGE_TO_D = 1, S12Z_TRANGE_FROM_C = 2, S12Z_TRANGE_C_TO_D = 3 };
 enum { S12Z_EEVE_OFF = 0, S12Z_EEVE_ENTRY = 1, S12Z_EEVE_STATE = 2, S12Z_EEVE_GATE = 3 };
-/* Places of BDCCSR bits that are recalled or derived (1.7); s12z_dbg.h has the whole register. */
+/* Places of BDCCSR bits that are recalled or derived (1.7); s12z/driver/dbg.h has the whole register. */
 enum { S12Z_AT_STEAL = 11, S12Z_AT_WAIT = 7, S12Z_AT_STOP = 6, S12Z_AT_RAMWF = 5, S12Z_AT_RDINV = 2, S12Z_AT_ILLACC = 1, S12Z_AT_ILLCMD = 0 };
 
 #endif

@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "probe/probe.h"
-#include "targets/s12z/s12z_priv.h"
-#include "targets/s12z/s12z_trace.h"
+#include "targets/s12z/driver/driver.h"
+#include "targets/s12z/trace/trace.h"
 
 enum { RAM = 0x1800, RAM_STEP = 4096, FLASH = 0xFE0000, MOST_KB = 256, LINES = 64 };
 

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "profiler/calltree.h"
+#include "profiler/core/calltree.h"
 
 enum { NFUNCTIONS = 500, CODE = 0x8C010000, FUNCTION_BYTES = 256, BATCH = 1 << 16, BATCHES = 16, ROUNDS = 20, DEPTH = 14 };
 

@@ -7,8 +7,8 @@
 
 #include "probe/base/util.h"
 #include "probe/pdo_samples.h"
-#include "targets/s12z/trace_edges.h"
-#include "targets/s12z/trace_line.h"
+#include "targets/s12z/trace/edges.h"
+#include "targets/s12z/trace/line.h"
 
 enum { BYTES = 64 << 20, ROOM = 1 << 14 };
 

@@ -9,7 +9,7 @@
 #include "probe/base/bytes.h"
 #include "probe/base/util.h"
 #include "probe/probe.h"
-#include "profiler/symbols.h"
+#include "profiler/core/symbols.h"
 #include "targets/sh4/sh4.h"
 
 enum { MOST_SCANS = 16384, MOST_KB = 256, ADDR = 0x8C020000, WAIT_NS = 1000000, SLICE_NS = 2000000, REG_PC = 16, EVENTS = 1 << 16 };

@@ -26,9 +26,9 @@
 #include "gdbstub/rsp.h"
 #include "probe/base/util.h"
 #include "profiler/cli/boards.h"
-#include "profiler/cli/gdb_server.h"
+#include "profiler/bridge/gdb_server.h"
 #include "profiler/cli/parts.h"
-#include "profiler/cli/worker.h"
+#include "profiler/bridge/worker.h"
 #include "tests/gdbstub/ram_target.h"
 
 enum { BUF = 1 << 20, TEXT_BYTES = 65536, ROUNDS = 31 };

@@ -7,9 +7,9 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "profiler/calltree.h"
-#include "targets/s12z/trace_flow.h"
-#include "targets/s12z/trace_stream.h"
+#include "profiler/core/calltree.h"
+#include "targets/s12z/trace/flow.h"
+#include "targets/s12z/trace/stream.h"
 #include "tests/s12z/synth.h"
 
 enum { BATCH = 256, ROUNDS = 7 };

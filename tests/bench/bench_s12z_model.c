@@ -3,8 +3,8 @@
 #include <stdio.h>
 #include <time.h>
 
-#include "tests/s12z_model/machine.h"
-#include "tests/s12z_model/programs.h"
+#include "tests/sim_s12z/machine.h"
+#include "tests/sim_s12z/programs.h"
 
 enum { DBGC1 = 0x100, DBGTCRH = 0x102, DBGTCRL = 0x103, SLICE = 1000000 };
 

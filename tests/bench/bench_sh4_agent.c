@@ -9,8 +9,8 @@
 
 #include "probe/base/bytes.h"
 #include "targets/sh4/agent/trace_blob.h"
-#include "targets/sh4/isa.h"
-#include "tests/trace/rig.h"
+#include "targets/sh4/isa/isa.h"
+#include "tests/sh4_trace/rig.h"
 
 enum { ROUNDS = 40, WARM = 20, AGENT_MAX = 0x1000, IRQ = 0x400 };
 enum kind { CALL, RETURN, JUMP, POINTER, INTERRUPT, RTE, NKINDS };

@@ -7,7 +7,7 @@
 
 #include "probe/probe.h"
 #include "probe/sim.h"
-#include "targets/sh4/model/board.h"
+#include "targets/sim/sh4/board.h"
 #include "targets/sh4/sh4.h"
 
 #define CODE 0x8C010000u

@@ -7,8 +7,8 @@
 #include <string.h>
 #include <time.h>
 
-#include "targets/sh4/model/cpu.h"
-#include "tests/model/asm.h"
+#include "targets/sim/sh4/cpu.h"
+#include "tests/sim_sh4/asm.h"
 
 enum { RAM_SIZE = 16 << 20 };
 #define CODE 0x8C010000u

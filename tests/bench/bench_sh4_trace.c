@@ -9,11 +9,11 @@
 
 #include "probe/base/bytes.h"
 #include "probe/probe.h"
-#include "profiler/symbols.h"
-#include "targets/sh4/model/board.h"
+#include "profiler/core/symbols.h"
+#include "targets/sim/sh4/board.h"
 #include "targets/sh4/sh4.h"
 #include "targets/target.h"
-#include "tests/trace/generate.h"
+#include "tests/sh4_trace/generate.h"
 
 enum { REG_PC = 16, REG_SR = 22, SLICE_NS = 2000000, MAX_EVENTS = 1 << 16 };
 #define GENERATED 0x8C020000u

@@ -8,8 +8,8 @@
 #include "probe/base/util.h"
 #include "probe/probe.h"
 #include "probe/sim.h"
-#include "targets/sh4/model/board.h"
-#include "targets/sh4/regs.h"
+#include "targets/sim/sh4/board.h"
+#include "targets/sh4/isa/regs.h"
 
 enum { BATCH = 1000, BATCHES = 200, TCK_PER_SCAN = 37 };
 

@@ -5,9 +5,9 @@
 #include <unistd.h>
 
 #include "probe/pdo.h"
-#include "profiler/symbols.h"
-#include "targets/s12z/model/board_priv.h"
-#include "tests/s12z_model/rig.h"
+#include "profiler/core/symbols.h"
+#include "targets/sim/s12z/board_priv.h"
+#include "tests/sim_s12z/rig.h"
 
 enum { DBGC1 = 0x100, DBGTCRH = 0x102, DBGTCRL = 0x103, EDGES = 1 << 20, CRN_PC = 11 };
 #define ELF SOURCE_DIR "/docs/examples/motor/motor.elf"

@@ -16,9 +16,9 @@
 #include "probe/base/bytes.h"
 #include "probe/base/util.h"
 #include "profiler/cli/capture.h"
-#include "profiler/recording_format.h"
-#include "profiler/report.h"
-#include "profiler/report_json.h"
+#include "profiler/profile/recording_format.h"
+#include "profiler/views/report.h"
+#include "profiler/views/report_json.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

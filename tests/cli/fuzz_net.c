@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "profiler/cli/net.h"
+#include "profiler/bridge/net.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -8,7 +8,7 @@
 
 #include "probe/base/log.h"
 #include "probe/base/util.h"
-#include "profiler/cli/sample.h"
+#include "profiler/bridge/sampler.h"
 #include "profiler/cli/settings.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

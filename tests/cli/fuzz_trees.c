@@ -16,7 +16,7 @@
 #include "probe/tty.h"
 #include "probe/usb.h"
 #include "probe/usb_sysfs.h"
-#include "profiler/cli/net.h"
+#include "profiler/bridge/net.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

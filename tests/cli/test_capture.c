@@ -15,7 +15,7 @@
 #include "probe/base/util.h"
 #include "profiler/cli/capture.h"
 #include "profiler/cli/parts.h"
-#include "profiler/report_json.h"
+#include "profiler/views/report_json.h"
 
 #define ELF SOURCE_DIR "/docs/examples/profexam/profexam.elf"
 

@@ -12,7 +12,7 @@
 #include "profiler/cli/completion.h"
 #include "profiler/cli/parts.h"
 #include "profiler/cli/settings.h"
-#include "profiler/cli/trace_input.h"
+#include "targets/s12z/offline/trace_input.h"
 
 static const struct command run = { .name = "run", .opts = settings_opts }, report = { .name = "report" };
 static const struct command *const commands[] = { &run, &report };

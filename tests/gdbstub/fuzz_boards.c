@@ -15,9 +15,9 @@
 #include "gdbstub/internal.h"
 #include "probe/probe.h"
 #include "probe/sim.h"
-#include "targets/s12z/model/board.h"
+#include "targets/sim/s12z/board.h"
 #include "targets/s12z/s12z.h"
-#include "targets/sh4/model/board.h"
+#include "targets/sim/sh4/board.h"
 #include "targets/sh4/sh4.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

@@ -9,7 +9,7 @@
 #include <cmocka.h>
 
 #include "probe/base/util.h"
-#include "profiler/symbols.h"
+#include "profiler/core/symbols.h"
 #include "targets/os/tasks.h"
 
 enum { BASE = 0x8C000000, BYTES = 1 << 20, LIST = 0x8C000100, CURRENT = 0x8C000104, CREATED = 0x8C000108, TOP = 0x8C00010C, BLOCKS = 0x8C010000,

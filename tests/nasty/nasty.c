@@ -20,10 +20,10 @@
 
 #include "probe/base/bytes.h"
 #include "probe/base/util.h"
-#include "profiler/calltree.h"
+#include "profiler/core/calltree.h"
 #include "tests/nasty/oracle.h"
 #include "tests/nasty/qemu_log.h"
-#include "tests/trace/board.h"
+#include "tests/sh4_trace/board.h"
 
 enum verdict { EXACT, MARKED, FAILED, NVERDICTS };
 enum { TIME_LIMIT_S = 60, MAX_SHOWN = 12, PHYS = 0x1FFFFFFF, MAX_ROM_FUNCTIONS = 16, ROM_FILE = 0x3000 };

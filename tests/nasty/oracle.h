@@ -3,7 +3,7 @@
 #ifndef TESTS_NASTY_ORACLE_H
 #define TESTS_NASTY_ORACLE_H
 
-#include "tests/model/asm.h"
+#include "tests/sim_sh4/asm.h"
 #include "tests/nasty/gen.h"
 
 /* One executed instruction, with R15 and R8 before it. */

@@ -11,7 +11,7 @@
 #include "probe/base/bytes.h"
 #include "probe/base/util.h"
 #include "probe/cmsis_dap.h"
-#include "targets/sh4/model/board.h"
+#include "targets/sim/sh4/board.h"
 #include "tests/usb/model_cmsis_dap_fw.h"
 
 static uint32_t rnd(uint32_t *s)

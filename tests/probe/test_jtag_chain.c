@@ -14,8 +14,8 @@
 #include "probe/jtag_chain.h"
 #include "probe/probe.h"
 #include "probe/sim.h"
-#include "targets/sh4/model/board.h"
-#include "targets/sh4/regs.h"
+#include "targets/sim/sh4/board.h"
+#include "targets/sh4/isa/regs.h"
 #include "tests/usb/tap.h"
 
 enum { MAX_OTHERS = 40, TDO_DIRECT = 1, TDO_LOW = 2, TDO_HIGH = 3 };

@@ -12,8 +12,8 @@
 #include "probe/link.h"
 #include "probe/probe.h"
 #include "probe/sim.h"
-#include "targets/s12z/model/board.h"
-#include "targets/sh4/model/board.h"
+#include "targets/sim/s12z/board.h"
+#include "targets/sim/sh4/board.h"
 
 /* An SH7750 board behind wires that are good up to `limit` only: "weak,LIMIT[,options of the board]". */
 struct weak {

@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "probe/base/util.h"
-#include "profiler/symbols.h"
+#include "profiler/core/symbols.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

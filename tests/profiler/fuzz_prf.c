@@ -2,8 +2,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "profiler/prf.h"
-#include "profiler/report.h"
+#include "profiler/views/prf.h"
+#include "profiler/views/report.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -4,9 +4,9 @@
 #include <string.h>
 
 #include "probe/base/bytes.h"
-#include "profiler/calltree.h"
-#include "profiler/filter.h"
-#include "profiler/recording_format.h"
+#include "profiler/core/calltree.h"
+#include "profiler/core/filter.h"
+#include "profiler/profile/recording_format.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

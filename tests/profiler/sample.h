@@ -2,7 +2,7 @@
 #ifndef TESTS_PROFILER_SAMPLE_H
 #define TESTS_PROFILER_SAMPLE_H
 
-#include "profiler/profile.h"
+#include "profiler/profile/profile.h"
 
 /* main calls list_sum twice and tree_depth once, which walks four deep; one interrupt, one C++ function, one function
  * without a symbol; some doubt. Caller frees. */

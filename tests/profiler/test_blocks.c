@@ -8,8 +8,8 @@
 #include <cmocka.h>
 
 #include "probe/base/util.h"
-#include "profiler/blocks.h"
-#include "profiler/profile.h"
+#include "profiler/core/blocks.h"
+#include "profiler/profile/profile.h"
 
 static void blocks__overlapping_events__counts_add_up_per_address(void **state)
 {

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "probe/base/util.h"
-#include "profiler/calltree.h"
+#include "profiler/core/calltree.h"
 #include "tests/profiler/sink.h"
 
 /* Rows end where the rest is zero: tables are easier to read that way. */

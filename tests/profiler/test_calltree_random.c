@@ -7,8 +7,8 @@
 #include <string.h>
 
 #include "probe/base/util.h"
-#include "profiler/calltree.h"
-#include "profiler/profile.h"
+#include "profiler/core/calltree.h"
+#include "profiler/profile/profile.h"
 #include "tests/profiler/sink.h"
 
 enum {

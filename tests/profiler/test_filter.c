@@ -2,8 +2,8 @@
 #include <string.h>
 
 #include "probe/base/util.h"
-#include "profiler/calltree.h"
-#include "profiler/filter.h"
+#include "profiler/core/calltree.h"
+#include "profiler/core/filter.h"
 #include "tests/profiler/sink.h"
 
 #pragma GCC diagnostic ignored "-Wmissing-field-initializers"

@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "probe/base/util.h"
-#include "profiler/json_writer.h"
-#include "profiler/report_json.h"
+#include "profiler/views/json_writer.h"
+#include "profiler/views/report_json.h"
 #include "tests/profiler/sample.h"
 #include "tests/profiler/sink.h"
 

@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "probe/base/util.h"
-#include "profiler/prf.h"
+#include "profiler/views/prf.h"
 #include "tests/profiler/sink.h"
 
 /* ---- bytes by the book ---- */

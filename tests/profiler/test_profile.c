@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "probe/base/util.h"
-#include "profiler/profile.h"
+#include "profiler/profile/profile.h"
 #include "tests/profiler/sample.h"
 #include "tests/profiler/sink.h"
 

@@ -9,12 +9,12 @@
 #include <unistd.h>
 
 #include "probe/base/util.h"
-#include "profiler/calltree.h"
-#include "profiler/filter.h"
-#include "profiler/recording.h"
-#include "profiler/recording_format.h"
-#include "profiler/report.h"
-#include "profiler/report_json.h"
+#include "profiler/core/calltree.h"
+#include "profiler/core/filter.h"
+#include "profiler/profile/recording.h"
+#include "profiler/profile/recording_format.h"
+#include "profiler/views/report.h"
+#include "profiler/views/report_json.h"
 #include "tests/profiler/sample.h"
 #include "tests/profiler/sink.h"
 

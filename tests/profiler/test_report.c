@@ -5,7 +5,7 @@
 #include <sys/resource.h>
 
 #include "probe/base/util.h"
-#include "profiler/report.h"
+#include "profiler/views/report.h"
 #include "tests/profiler/sample.h"
 #include "tests/profiler/sink.h"
 

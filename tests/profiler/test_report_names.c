@@ -10,7 +10,7 @@
 #include <cmocka.h>
 
 #include "probe/base/util.h"
-#include "profiler/report_names.h"
+#include "profiler/views/report_names.h"
 
 static void report_names__one_too_long__gives_way_where_it_hurts_least(void **state)
 {

@@ -8,7 +8,7 @@
 #include <cmocka.h>
 
 #include "probe/base/util.h"
-#include "profiler/sampling.h"
+#include "profiler/core/sampling.h"
 
 enum { MS = 1000000 };
 

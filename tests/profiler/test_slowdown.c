@@ -8,7 +8,7 @@
 #include <cmocka.h>
 
 #include "probe/base/util.h"
-#include "profiler/slowdown.h"
+#include "profiler/profile/slowdown.h"
 
 static void slowdown_of__accounts__parts_add_up(void **state)
 {

@@ -6,9 +6,9 @@
 #include <unistd.h>
 
 #include "probe/base/util.h"
-#include "profiler/calltree.h"
-#include "profiler/symbols.h"
-#include "profiler/symbols_priv.h"
+#include "profiler/core/calltree.h"
+#include "profiler/core/symbols.h"
+#include "profiler/core/symbols_priv.h"
 #include "tests/profiler/sink.h"
 
 #define UNTOUCHED 0x5555555555555555u

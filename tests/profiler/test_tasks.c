@@ -6,8 +6,8 @@
 #include <jansson.h>
 
 #include "probe/base/util.h"
-#include "profiler/report.h"
-#include "profiler/report_json.h"
+#include "profiler/views/report.h"
+#include "profiler/views/report_json.h"
 #include "tests/profiler/sink.h"
 
 enum { BIRTH = 0x8c010100, WORK = 0x8c010200, MAIN = 0x8c010300, STACK_A = 0x8c100000, STACK_B = 0x8c101000, STACK_M = 0x8cff0000, SIZE = 0x1000, SIZE_M = 0x10000 };

@@ -6,8 +6,8 @@
 #include <jansson.h>
 
 #include "probe/base/util.h"
-#include "profiler/report.h"
-#include "profiler/report_json.h"
+#include "profiler/views/report.h"
+#include "profiler/views/report_json.h"
 #include "tests/profiler/sample.h"
 #include "tests/profiler/sink.h"
 

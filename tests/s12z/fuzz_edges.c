@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "probe/pdo_vcd.h"
-#include "targets/s12z/trace_edges.h"
+#include "targets/s12z/trace/edges.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

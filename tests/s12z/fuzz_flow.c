@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "probe/base/bytes.h"
-#include "targets/s12z/trace_flow.h"
+#include "targets/s12z/trace/flow.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "targets/s12z/trace_stream.h"
+#include "targets/s12z/trace/stream.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """The GNU assembler's own tests for s12z as input: each source is assembled, taken apart by objdump, and every instruction compared
-with targets/s12z/isa.c by the program isa_rows. usage: gas_inputs.py ISA_ROWS
+with targets/s12z/isa/isa.c by the program isa_rows. usage: gas_inputs.py ISA_ROWS
 
 Needs the tools of build_binutils.sh, beside which it leaves the assembler's tests; skips (77) without them."""
 import pathlib

@@ -1,10 +1,10 @@
-/* Compares rows of another disassembler with targets/s12z/isa.c. stdin: address, hex bytes, text, separated by tabs. Prints each
+/* Compares rows of another disassembler with targets/s12z/isa/isa.c. stdin: address, hex bytes, text, separated by tabs. Prints each
  * difference; exits with 1 if there is one, or no row at all. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "targets/s12z/isa.h"
+#include "targets/s12z/isa/isa.h"
 
 static size_t from_hex(const char *hex, uint8_t *out, size_t cap)
 {

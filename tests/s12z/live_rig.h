@@ -5,14 +5,14 @@
 
 #include <unistd.h>
 
-#include "profiler/blocks.h"
-#include "profiler/calltree.h"
-#include "profiler/rates.h"
-#include "targets/s12z/isa.h"
-#include "targets/s12z/model/board_priv.h"
-#include "targets/s12z/s12z_priv.h"
-#include "targets/s12z/s12z_trace.h"
-#include "targets/s12z/trace_events.h"
+#include "profiler/core/blocks.h"
+#include "profiler/core/calltree.h"
+#include "profiler/core/rates.h"
+#include "targets/s12z/isa/isa.h"
+#include "targets/sim/s12z/board_priv.h"
+#include "targets/s12z/driver/driver.h"
+#include "targets/s12z/trace/trace.h"
+#include "targets/s12z/trace/events.h"
 #include "tests/s12z/gen_program.h"
 #include "tests/s12z/target_rig.h"
 

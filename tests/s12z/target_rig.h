@@ -16,7 +16,7 @@
 #include "probe/base/util.h"
 #include "probe/probe.h"
 #include "probe/sim.h"
-#include "targets/s12z/model/board.h"
+#include "targets/sim/s12z/board.h"
 #include "targets/s12z/s12z.h"
 #include "targets/target.h"
 

@@ -1,5 +1,5 @@
 /* Every documented option and fault of the simulated boards does what it says, seen by the driver. */
-#include "targets/s12z/s12z_priv.h"
+#include "targets/s12z/driver/driver.h"
 #include "tests/s12z/target_rig.h"
 
 /* Opens, or gives the error. */
@@ -38,7 +38,7 @@ static const struct { const char *name, *good, *bad; } options[] = {
 static char *documented(void)
 {
     static char text[8192];
-    FILE *f = fopen(SOURCE_DIR "/targets/s12z/model/board.h", "r");
+    FILE *f = fopen(SOURCE_DIR "/targets/sim/s12z/board.h", "r");
     assert_non_null(f);
     text[fread(text, 1, sizeof text - 1, f)] = 0;
     fclose(f);

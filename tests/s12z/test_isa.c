@@ -1,4 +1,4 @@
-/* targets/s12z/isa.c against GNU objdump's opinion (fixtures/isa.txt, made by make_isa_fixture.py). */
+/* targets/s12z/isa/isa.c against GNU objdump's opinion (fixtures/isa.txt, made by make_isa_fixture.py). */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -9,7 +9,7 @@
 #include <cmocka.h>
 
 #include "probe/base/util.h"
-#include "targets/s12z/isa.h"
+#include "targets/s12z/isa/isa.h"
 
 static size_t from_hex(const char *hex, uint8_t *out)
 {

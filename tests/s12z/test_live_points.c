@@ -1,6 +1,6 @@
 /* Start and stop points, by the module and by the host, against each other; streams begun in the middle, the wrong program, resets, parts
  * without trace: what is counted and what is said. */
-#include "targets/s12z/s12z_plan.h"
+#include "targets/s12z/driver/plan.h"
 #include "tests/s12z/live_rig.h"
 
 enum { MAX_LINES = 1 << 20 };

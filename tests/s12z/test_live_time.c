@@ -2,8 +2,8 @@
  * each instruction, or wait states of a region. What is compared is the time of each function by itself. */
 #include <math.h>
 
-#include "profiler/profile.h"
-#include "profiler/symbols.h"
+#include "profiler/profile/profile.h"
+#include "profiler/core/symbols.h"
 #include "tests/s12z/live_rig.h"
 
 /* ---- parts that are not as the table has it ---- */

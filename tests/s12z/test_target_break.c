@@ -1,5 +1,5 @@
 /* Breakpoints and watchpoints: BGND in RAM, comparators elsewhere, and how they are shared with a profile. */
-#include "targets/s12z/s12z_priv.h"
+#include "targets/s12z/driver/driver.h"
 #include "tests/s12z/target_rig.h"
 
 /* 1100 ld d2,#0 | loop 1103 inc d2 | 1104 bsr sub | 1107 st d2,2000 | 110A ld d3,2010 | 110D bra loop

@@ -1,6 +1,6 @@
 /* Flash and EEPROM through the driver and the part's own controller. */
-#include "targets/s12z/model/board_priv.h"
-#include "targets/s12z/s12z_priv.h"
+#include "targets/sim/s12z/board_priv.h"
+#include "targets/s12z/driver/driver.h"
 #include "tests/s12z/target_rig.h"
 
 enum { FLASH = 0xFE0000, LAST_SECTOR = 0xFFFE00, SECURITY = 0xFFFE0F, EEPROM = 0x100000 };

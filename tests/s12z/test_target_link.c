@@ -1,5 +1,5 @@
 /* What can go wrong on the wire while the driver works. */
-#include "targets/s12z/s12z_priv.h"
+#include "targets/s12z/driver/driver.h"
 #include "tests/s12z/target_rig.h"
 
 /* 1100 inc d2 | 1101 st d2,2000 | 1104 bra 1100 */

@@ -1,6 +1,6 @@
 /* Watchpoints while single-stepping, where hardware sees nothing: the driver reads instructions before they run. Random programs are run freely with the
  * module's comparators and stepped with the driver's eyes, and both must stop at the same places. */
-#include "targets/s12z/s12z_access.h"
+#include "targets/s12z/driver/access.h"
 #include "tests/s12z/live_rig.h"
 
 enum { EVERYTHING = 0x1000000, HITS = 40 };

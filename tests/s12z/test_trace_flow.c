@@ -9,9 +9,9 @@
 #include <cmocka.h>
 
 #include "probe/base/util.h"
-#include "targets/s12z/trace_flow.h"
-#include "targets/s12z/trace_line.h"
-#include "targets/s12z/trace_stream.h"
+#include "targets/s12z/trace/flow.h"
+#include "targets/s12z/trace/line.h"
+#include "targets/s12z/trace/stream.h"
 #include "tests/s12z/synth.h"
 #include "tests/s12z/wire.h"
 

@@ -8,7 +8,7 @@
 #include <cmocka.h>
 
 #include "probe/base/util.h"
-#include "targets/s12z/trace_line.h"
+#include "targets/s12z/trace/line.h"
 
 static void decode__worked_examples__as_the_text_says(void **state)
 {

@@ -8,8 +8,8 @@
 #include <cmocka.h>
 
 #include "probe/base/util.h"
-#include "targets/s12z/trace_edges.h"
-#include "targets/s12z/trace_stream.h"
+#include "targets/s12z/trace/edges.h"
+#include "targets/s12z/trace/stream.h"
 #include "tests/s12z/wire.h"
 
 enum { MAX = 4096 };

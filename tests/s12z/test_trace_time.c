@@ -10,9 +10,9 @@
 #include <cmocka.h>
 
 #include "probe/base/util.h"
-#include "targets/s12z/trace_events.h"
-#include "targets/s12z/trace_rates.h"
-#include "targets/s12z/trace_stream.h"
+#include "targets/s12z/trace/events.h"
+#include "targets/s12z/trace/rates.h"
+#include "targets/s12z/trace/stream.h"
 #include "tests/s12z/synth.h"
 #include "tests/s12z/wire.h"
 

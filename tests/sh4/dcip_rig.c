@@ -18,8 +18,8 @@
 #include "probe/base/util.h"
 #include "probe/probe.h"
 #include "probe/sim.h"
-#include "targets/sh4/model/board.h"
-#include "tests/model/asm.h"
+#include "targets/sim/sh4/board.h"
+#include "tests/sim_sh4/asm.h"
 
 enum {
     ROM_BYTES = 0x4000, ROM_LOADER = 0x1000, ROM_TEXT = 0x3000, SLICE_NS = 200000,

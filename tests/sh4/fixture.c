@@ -13,8 +13,8 @@
 #include "probe/base/bytes.h"
 #include "probe/sim.h"
 #include "targets/sh4/agent/agent.h"
-#include "targets/sh4/model/board.h"
-#include "tests/model/board_env.h"
+#include "targets/sim/sh4/board.h"
+#include "tests/sim_sh4/board_env.h"
 
 static const struct sim_board_type *const boards[] = { &sh4_board_sh7750, &sh4_board_sh7091, NULL };
 

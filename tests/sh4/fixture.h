@@ -9,7 +9,7 @@
 #include "probe/probe.h"
 #include "targets/sh4/sh4.h"
 #include "targets/target.h"
-#include "tests/model/asm.h"
+#include "tests/sim_sh4/asm.h"
 
 enum { R_PC = 16, R_PR = 17, R_GBR = 18, R_VBR = 19, R_SR = 22, R_FPUL = 23, R_FPSCR = 24, R_FR0 = 25, R_SSR = 41,
        R_SPC = 42, R_R0B0 = 43, R_R0B1 = 51, R_DBR = 67, R_SGR = 68, R_XF0 = 69, R_EXPEVT = 86 };

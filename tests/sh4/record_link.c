@@ -9,7 +9,7 @@
 #include "probe/base/util.h"
 #include "probe/probe.h"
 #include "probe/sim.h"
-#include "targets/sh4/model/board.h"
+#include "targets/sim/sh4/board.h"
 #include "targets/sh4/sh4.h"
 #include "tests/sh4/fixture.h"
 #include "tests/sh4/serial_rig.h"

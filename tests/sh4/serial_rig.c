@@ -16,8 +16,8 @@
 #include "probe/probe.h"
 #include "probe/sim.h"
 #include "targets/sh4/agent/agent.h"
-#include "targets/sh4/model/board.h"
-#include "tests/model/asm.h"
+#include "targets/sim/sh4/board.h"
+#include "tests/sim_sh4/asm.h"
 
 enum { ROM_BYTES = 0x4000, ROM_AGENT = 0x1000, ROM_TEXT = 0x3000, SLICE_NS = 200000, MOST_NS = 100000000, CHUNK = 512, HARMED = 2 * CHUNK, STALE = 16, REQUEST = 25, ROUTINE = 5 };
 

@@ -1,4 +1,4 @@
-/* targets/sh4/isa.c: decoding against its own table and against GNU objdump, control flow, text. */
+/* targets/sh4/isa/isa.c: decoding against its own table and against GNU objdump, control flow, text. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -10,7 +10,7 @@
 
 #include "probe/base/bytes.h"
 #include "probe/base/util.h"
-#include "targets/sh4/isa.h"
+#include "targets/sh4/isa/isa.h"
 
 static bool holds(uint8_t cond, bool pr, bool sz)
 {

@@ -9,7 +9,7 @@
 
 #include "probe/base/bytes.h"
 #include "probe/base/util.h"
-#include "targets/sh4/sh4_priv.h"
+#include "targets/sh4/driver/driver.h"
 #include "tests/sh4/fixture.h"
 
 #define COUNT_LOOP "start: mov #0,r0\n l: add #1,r0\n bra l\n nop\n"

@@ -12,8 +12,8 @@
 
 #include "probe/base/bytes.h"
 #include "probe/base/util.h"
-#include "targets/sh4/sh4_priv.h"
-#include "tests/model/board_env.h"
+#include "targets/sh4/driver/driver.h"
+#include "tests/sim_sh4/board_env.h"
 #include "tests/sh4/fixture.h"
 
 static void attach__bad_hardware__says_what_was_tried_and_what_to_check(void **state)

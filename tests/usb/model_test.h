@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "targets/sh4/model/board.h"
+#include "targets/sim/sh4/board.h"
 #include "tests/usb/model.h"
 
 struct rig {

@@ -9,7 +9,7 @@
 
 #include "probe/base/bytes.h"
 #include "probe/base/util.h"
-#include "targets/s12z/model/board.h"
+#include "targets/sim/s12z/board.h"
 #include "tests/usb/model.h"
 
 extern const struct usb_model_type usb_model_usbdm;

@@ -15,7 +15,7 @@
 #include "probe/base/bytes.h"
 #include "probe/base/util.h"
 #include "probe/probe.h"
-#include "targets/sh4/model/board.h"
+#include "targets/sim/sh4/board.h"
 
 enum { SCANS = 150, IR_BITS = 16, LINE = 512 };
 

@@ -16,7 +16,7 @@
 #include "probe/base/bytes.h"
 #include "probe/base/util.h"
 #include "probe/probe.h"
-#include "targets/sh4/model/board.h"
+#include "targets/sim/sh4/board.h"
 #include "tests/usb/rig_test.h"
 
 enum { OPS = 60, MOST_BYTES = 600, IR_BITS = 16, TRIES = 200 };

@@ -7,7 +7,7 @@
 
 #include "probe/base/util.h"
 #include "targets/sh4/rsp/rsp_priv.h"
-#include "targets/sh4/sh4_priv.h"
+#include "targets/sh4/driver/driver.h"
 
 #define MS 1000000ull
 enum { HELLO_MS = 1000, QEMU_MS = 300, HOLD_MS = 1000, LOOK_MS = 30, HELLOS = 2 };

@@ -4,7 +4,7 @@
 
 #include "probe/base/bytes.h"
 #include "probe/base/util.h"
-#include "targets/sh4/regs.h"
+#include "targets/sh4/isa/regs.h"
 #include "targets/sh4/rsp/rsp_priv.h"
 
 enum { OVERHEAD = 32 }; /* "X12345678,1000:" and its frame */

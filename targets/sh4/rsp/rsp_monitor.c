@@ -6,9 +6,9 @@
 
 #include "probe/base/bytes.h"
 #include "probe/base/util.h"
-#include "targets/sh4/regs.h"
+#include "targets/sh4/isa/regs.h"
 #include "targets/sh4/rsp/rsp_priv.h"
-#include "targets/sh4/sh4_priv.h"
+#include "targets/sh4/driver/driver.h"
 
 #define RCMD_NS 5000000000ull
 

@@ -4,7 +4,7 @@
 
 #include "probe/base/bytes.h"
 #include "probe/base/util.h"
-#include "targets/sh4/regs.h"
+#include "targets/sh4/isa/regs.h"
 #include "targets/sh4/rsp/rsp_priv.h"
 
 /* Lengths met, and how many of their words are GDB's registers. 28 is sh-stub.c's: five counts of its own follow the first 23. 41 and

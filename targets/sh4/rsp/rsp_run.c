@@ -8,8 +8,8 @@
 
 #include "probe/base/bytes.h"
 #include "probe/base/util.h"
-#include "targets/sh4/isa.h"
-#include "targets/sh4/regs.h"
+#include "targets/sh4/isa/isa.h"
+#include "targets/sh4/isa/regs.h"
 #include "targets/sh4/rsp/rsp_priv.h"
 
 #define HALT_NS 3000000000ull

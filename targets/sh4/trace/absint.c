@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "targets/sh4/isa.h"
+#include "targets/sh4/isa/isa.h"
 #include "targets/sh4/trace/regs.h"
 #include "targets/sh4/trace/sites.h"
 

@@ -5,8 +5,8 @@
 #include "probe/base/bytes.h"
 #include "probe/base/util.h"
 #include "targets/sh4/agent/trace_blob.h"
-#include "targets/sh4/regs.h"
-#include "targets/sh4/trace/sh4_trace.h"
+#include "targets/sh4/isa/regs.h"
+#include "targets/sh4/trace/trace.h"
 
 enum {
     ROUNDS = 32,       /* 64 events, 128 words of ring */

@@ -1,7 +1,7 @@
 /* What the trace does not see, as events: sites that are neither patched nor stepped, and code the search did not reach. */
 #include "targets/coverage.h"
 #include "probe/base/util.h"
-#include "targets/sh4/trace/sh4_trace.h"
+#include "targets/sh4/trace/trace.h"
 
 static enum coverage_cause cause_of(const struct sh4_site *s)
 {

@@ -6,7 +6,7 @@
 #include "probe/base/bytes.h"
 #include "probe/base/util.h"
 #include "targets/sh4/agent/trace_blob.h"
-#include "targets/sh4/trace/sh4_trace.h"
+#include "targets/sh4/trace/trace.h"
 
 enum {
     PHYS = 0x1FFFFFFF,

@@ -2,8 +2,8 @@
  * (ways.c, calibrate.c), and are taken off before the program runs on, so that they are no part of the next event's. */
 #include "probe/base/util.h"
 #include "targets/sh4/agent/trace_blob.h"
-#include "targets/sh4/regs.h"
-#include "targets/sh4/trace/sh4_trace.h"
+#include "targets/sh4/isa/regs.h"
+#include "targets/sh4/trace/trace.h"
 
 static enum sh4_trace_halt kind_of(const struct sh4_target *t)
 {

@@ -2,7 +2,7 @@
 #include <stdlib.h>
 
 #include "probe/base/util.h"
-#include "targets/sh4/trace/sh4_trace.h"
+#include "targets/sh4/trace/trace.h"
 
 enum { PHYS = 0x1FFFFFFF, P2 = 0xA0000000 };
 enum { PART = 2048 }; /* requests to a call: memory stays the same however large the program is */

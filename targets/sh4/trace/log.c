@@ -1,6 +1,6 @@
 /* What `--log prof` shows of a trace: a line for what happens to it, and for each drain, never for an event. */
 #include "probe/base/log.h"
-#include "targets/sh4/trace/sh4_trace.h"
+#include "targets/sh4/trace/trace.h"
 
 static const struct log *log_of(const struct sh4_trace *tr) { return tr->t->probe->log; }
 static const char *name_of(const struct sh4_trace *tr) { return tr->t->probe->name; }

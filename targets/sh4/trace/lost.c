@@ -5,8 +5,8 @@
 
 #include "probe/base/util.h"
 #include "targets/sh4/agent/trace_blob.h"
-#include "targets/sh4/regs.h"
-#include "targets/sh4/trace/sh4_trace.h"
+#include "targets/sh4/isa/regs.h"
+#include "targets/sh4/trace/trace.h"
 
 enum { NOTE_BYTES = 32, PHYS = 0x1FFFFFFF };
 #define LARGER_NOTE ((SH4_TRACE_RAM_TOP - NOTE_BYTES) | 0x80000000u)

@@ -2,8 +2,8 @@
  * can be taken (agent/meant.S). The debugger is shown, and may change, what the program loaded; who leaves gives it that back. */
 #include "probe/base/bytes.h"
 #include "targets/sh4/agent/trace_blob.h"
-#include "targets/sh4/regs.h"
-#include "targets/sh4/trace/sh4_trace.h"
+#include "targets/sh4/isa/regs.h"
+#include "targets/sh4/trace/trace.h"
 
 enum { IMASK_15 = 0xF0 };
 

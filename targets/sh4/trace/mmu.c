@@ -1,6 +1,6 @@
 /* Translated code that can be traced all the same: mapped to its own physical address by pages every process shares. */
-#include "targets/sh4/regs.h"
-#include "targets/sh4/trace/sh4_trace.h"
+#include "targets/sh4/isa/regs.h"
+#include "targets/sh4/trace/trace.h"
 
 enum {
     PHYS = 0x1FFFFFFF, ENTRIES = 64, STEP = 0x100, MIN_PAGE = 1024,

@@ -7,7 +7,7 @@
 #include "probe/base/bytes.h"
 #include "probe/base/util.h"
 #include "targets/sh4/agent/trace_blob.h"
-#include "targets/sh4/isa.h"
+#include "targets/sh4/isa/isa.h"
 #include "targets/sh4/trace/plan_priv.h"
 
 enum {

@@ -3,8 +3,8 @@
  * watches the place, and the host does what the agent does elsewhere. The debugger's breakpoints and stepped code go first. */
 #include "probe/base/util.h"
 #include "targets/sh4/agent/trace_blob.h"
-#include "targets/sh4/regs.h"
-#include "targets/sh4/trace/sh4_trace.h"
+#include "targets/sh4/isa/regs.h"
+#include "targets/sh4/trace/trace.h"
 
 enum { PHYS = 0x1FFFFFFF, FETCH_BREAK = 0x14 /* BBRx: instruction fetch, any size */ };
 

@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "probe/base/util.h"
-#include "targets/sh4/regs.h"
-#include "targets/sh4/trace/sh4_trace.h"
+#include "targets/sh4/isa/regs.h"
+#include "targets/sh4/trace/trace.h"
 
 enum {
     PHYS = 0x1FFFFFFF,

@@ -2,8 +2,8 @@
  * program ends that has no handler for its exceptions: one more of them with SR.BL=1 resets like the manual reset (SH7750 hardware manual,
  * section 5.6.1), and the exception that began it is among the last records. */
 #include "targets/sh4/agent/trace_blob.h"
-#include "targets/sh4/regs.h"
-#include "targets/sh4/trace/sh4_trace.h"
+#include "targets/sh4/isa/regs.h"
+#include "targets/sh4/trace/trace.h"
 
 bool sh4_trace_was_reset(const struct sh4_trace *tr)
 {

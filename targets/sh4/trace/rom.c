@@ -1,7 +1,7 @@
 #include "targets/sh4/trace/rom.h"
 
 #include "probe/base/util.h"
-#include "targets/sh4/regs.h"
+#include "targets/sh4/isa/regs.h"
 
 enum { PHYS = 0x1FFFFFFF };
 

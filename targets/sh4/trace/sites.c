@@ -5,7 +5,7 @@
 
 #include "probe/base/bytes.h"
 #include "probe/base/util.h"
-#include "targets/sh4/isa.h"
+#include "targets/sh4/isa/isa.h"
 #include "targets/sh4/trace/walk.h"
 
 /* A place where control enters another function: what SR.BL was there decides what may be patched in

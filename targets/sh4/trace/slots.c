@@ -6,7 +6,7 @@
 #include "probe/base/bytes.h"
 #include "probe/base/util.h"
 #include "targets/sh4/agent/trace_blob.h"
-#include "targets/sh4/trace/sh4_trace.h"
+#include "targets/sh4/trace/trace.h"
 #include "targets/sh4/trace/stubs.h"
 
 enum { JUMP = 4, JUMP_HALVES = JUMP + 2, SLOT = 16, PHYS = 0x1FFFFFFF };

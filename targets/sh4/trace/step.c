@@ -4,8 +4,8 @@
 
 #include "probe/base/util.h"
 #include "targets/sh4/agent/trace_blob.h"
-#include "targets/sh4/regs.h"
-#include "targets/sh4/trace/sh4_trace.h"
+#include "targets/sh4/isa/regs.h"
+#include "targets/sh4/trace/trace.h"
 
 enum { PHYS = 0x1FFFFFFF, INSN_BREAK = 0x14 /* BBRA: instruction fetch, any size */, PROBES = 3 };
 

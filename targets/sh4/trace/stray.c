@@ -6,7 +6,7 @@
 #include "probe/base/bytes.h"
 #include "probe/base/util.h"
 #include "targets/sh4/agent/trace_blob.h"
-#include "targets/sh4/trace/sh4_trace.h"
+#include "targets/sh4/trace/trace.h"
 
 enum { PHYS = 0x1FFFFFFF, AROUND = 1024 /* bytes before and behind the trap that are looked at */, NEAR = 4, LINE = 32 };
 #define P2 0xA0000000u

@@ -3,7 +3,7 @@
 #include <stdio.h>
 
 #include "probe/base/bytes.h"
-#include "targets/sh4/isa.h"
+#include "targets/sh4/isa/isa.h"
 #include "targets/sh4/trace/regs.h"
 
 enum {

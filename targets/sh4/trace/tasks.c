@@ -4,7 +4,7 @@
 
 #include "probe/base/util.h"
 #include "targets/os/tasks.h"
-#include "targets/sh4/trace/sh4_trace.h"
+#include "targets/sh4/trace/trace.h"
 
 enum { SOON_NS = 100000000, LATER_NS = 2000000000 }; /* a task may get its name when it has begun already */
 

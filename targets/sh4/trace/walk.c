@@ -8,7 +8,7 @@
 
 #include "probe/base/bytes.h"
 #include "probe/base/util.h"
-#include "targets/sh4/isa.h"
+#include "targets/sh4/isa/isa.h"
 
 bool walk_grow(struct sh4_walk *w, void **p, size_t n, size_t *cap, size_t size)
 {

@@ -1,0 +1,58 @@
+#include "profiler/bridge/event_queue.h"
+
+#include <assert.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "probe/base/util.h"
+
+struct event_queue {
+    size_t mask;
+    _Alignas(64) atomic_size_t head; /* next to pop; written by the consumer */
+    _Alignas(64) atomic_size_t tail; /* next to push; written by the producer */
+    _Alignas(64) struct event slot[];
+};
+
+struct event_queue *event_queue_new(size_t capacity)
+{
+    assert(capacity && !(capacity & (capacity - 1)));
+    size_t bytes = sizeof(struct event_queue) + capacity * sizeof(struct event);
+    struct event_queue *q = aligned_alloc(64, (bytes + 63) & ~(size_t)63);
+    if (!q)
+        return NULL;
+    q->mask = capacity - 1;
+    atomic_init(&q->head, 0);
+    atomic_init(&q->tail, 0);
+    return q;
+}
+
+void event_queue_free(struct event_queue *q) { free(q); }
+
+size_t event_queue_room(const struct event_queue *q)
+{
+    size_t head = atomic_load_explicit(&q->head, memory_order_acquire);
+    size_t tail = atomic_load_explicit(&q->tail, memory_order_relaxed);
+    return q->mask + 1 - (tail - head);
+}
+
+void event_queue_push(struct event_queue *q, const struct event *events, size_t n)
+{
+    assert(n <= event_queue_room(q));
+    size_t tail = atomic_load_explicit(&q->tail, memory_order_relaxed);
+    size_t at = tail & q->mask, first = MIN(n, q->mask + 1 - at);
+    memcpy(q->slot + at, events, first * sizeof *events);
+    memcpy(q->slot, events + first, (n - first) * sizeof *events);
+    atomic_store_explicit(&q->tail, tail + n, memory_order_release);
+}
+
+size_t event_queue_pop(struct event_queue *q, struct event *out, size_t cap)
+{
+    size_t tail = atomic_load_explicit(&q->tail, memory_order_acquire);
+    size_t head = atomic_load_explicit(&q->head, memory_order_relaxed);
+    size_t n = MIN(cap, tail - head), at = head & q->mask, first = MIN(n, q->mask + 1 - at);
+    memcpy(out, q->slot + at, first * sizeof *out);
+    memcpy(out + first, q->slot, (n - first) * sizeof *out);
+    atomic_store_explicit(&q->head, head + n, memory_order_release);
+    return n;
+}

@@ -1,0 +1,268 @@
+#include "profiler/core/file_atomic.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "probe/base/util.h"
+
+enum { LINKS_MAX = 40, PATH_SHOWN = 110 };
+
+static int io_error(struct err *err, const char *doing, const char *path, int number)
+{
+    static const struct { int number; const char *hint; } hints[] = {
+        { ENOSPC, "free some space, or write to another disk" }, { EDQUOT, "free some space, or write to another disk" },
+        { EACCES, "check the folder's permissions" },            { EPERM, "check the folder's permissions" },
+        { EROFS, "write to another disk" },                      { ENOENT, "check that the folder exists" },
+        { ENOTDIR, "check that the folder exists" },             { ENAMETOOLONG, "use a shorter name" },
+        { ELOOP, "these links lead to each other: name a file" },
+    };
+    const char *hint = "try another folder";
+    for (size_t i = 0; i < ARRAY_LEN(hints); i++)
+        if (hints[i].number == number)
+            hint = hints[i].hint;
+    size_t len = strlen(path), skip = len > PATH_SHOWN ? len - PATH_SHOWN : 0; /* the reason is to be seen, too */
+    return err_set(err, ERR_IO, hint, "%s %s%s: %s", doing, skip ? "..." : "", path + skip, strerror(number));
+}
+
+int file_write_all(int fd, const uint8_t *data, size_t len)
+{
+    while (len) {
+        ssize_t n = write(fd, data, len);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n <= 0)
+            return n < 0 ? -errno : -EIO;
+        data += n;
+        len -= (size_t)n;
+    }
+    return 0;
+}
+
+/* Best effort: some file systems cannot sync a directory, and the data is safe by then. */
+static void sync_folder(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    char *folder = !slash ? strdup(".") : slash == path ? strdup("/") : strndup(path, (size_t)(slash - path));
+    int fd = folder ? open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
+    if (fd >= 0) {
+        (void)fsync(fd);
+        close(fd);
+    }
+    free(folder);
+}
+
+int file_commit(int fd, const char *temp, const char *path, struct err *err)
+{
+    int failed = fsync(fd) < 0 ? errno : 0, ret = 0;
+    if (failed)
+        ret = io_error(err, "write", path, failed);
+    else if (rename(temp, path) < 0)
+        ret = io_error(err, "rename to", path, errno);
+    close(fd); /* only now: a lock on it held others off that name until then */
+    if (ret == 0)
+        sync_folder(path);
+    return ret;
+}
+
+int file_replaceable(const char *path, struct err *err)
+{
+    struct stat st;
+    if (stat(path, &st) < 0 || S_ISREG(st.st_mode))
+        return 0;
+    return err_set(err, ERR_IO, "name a file: what is there would be replaced", "write %s: it is a %s", path,
+                   S_ISDIR(st.st_mode) ? "folder" : "device or pipe");
+}
+
+/* The umask is for new files. Best effort: some file systems know no permissions. */
+void file_keep_mode(int fd, const char *path)
+{
+    struct stat st;
+    if (stat(path, &st) == 0)
+        (void)fchmod(fd, st.st_mode & 0777);
+}
+
+/* Where the link at path leads, seen from the current folder; NULL with *number set. */
+static char *link_target(const char *path, int *number)
+{
+    char text[PATH_MAX], *out = NULL;
+    ssize_t n = readlink(path, text, sizeof text - 1);
+    if (n < 0) {
+        *number = errno;
+        return NULL;
+    }
+    text[n] = 0;
+    const char *slash = strrchr(path, '/');
+    int folder = slash && *text != '/' ? (int)(slash + 1 - path) : 0;
+    *number = ENOMEM;
+    return asprintf(&out, "%.*s%s", folder, path, text) < 0 ? NULL : out;
+}
+
+int file_behind(const char *path, char **out, struct err *err)
+{
+    char *at = strdup(path);
+    int number = at ? ELOOP : ENOMEM;
+    for (int links = 0; at && links < LINKS_MAX; links++) {
+        struct stat st;
+        if (lstat(at, &st) < 0 || !S_ISLNK(st.st_mode)) {
+            *out = at;
+            return 0;
+        }
+        char *next = link_target(at, &number);
+        free(at);
+        at = next;
+        number = at ? ELOOP : number;
+    }
+    free(at);
+    return io_error(err, "write", path, number);
+}
+
+/* Where a file that is not there would be: its folder, and its name in it, which begins at *name. False: no such folder. */
+static bool place_of(const char *path, struct stat *folder, const char **name)
+{
+    const char *slash = strrchr(path, '/');
+    char *dir = slash ? strndup(path, (size_t)(slash - path) + 1) : strdup(".");
+    bool there = dir && stat(dir, folder) == 0;
+    *name = slash ? slash + 1 : path;
+    free(dir);
+    return there;
+}
+
+static bool same_place(const char *a, const char *b)
+{
+    struct stat x, y;
+    const char *p, *q;
+    return place_of(a, &x, &p) && place_of(b, &y, &q) && x.st_dev == y.st_dev && x.st_ino == y.st_ino && strcmp(p, q) == 0;
+}
+
+bool file_same(const char *a, const char *b)
+{
+    struct stat x, y;
+    char *p = NULL, *q = NULL;
+    if (stat(a, &x) == 0 && stat(b, &y) == 0)
+        return x.st_dev == y.st_dev && x.st_ino == y.st_ino;
+    bool same = file_behind(a, &p, NULL) == 0 && file_behind(b, &q, NULL) == 0 && same_place(p, q);
+    free(p);
+    free(q);
+    return same;
+}
+
+/* A file being written: `real` is what it replaces, `temp` its name until then. */
+struct replacement {
+    char *real, *temp;
+    int fd;
+};
+
+static void replacement_drop(struct replacement *r)
+{
+    if (r->fd >= 0)
+        close(r->fd);
+    if (r->temp)
+        unlink(r->temp);
+    free(r->temp);
+    free(r->real);
+}
+
+static int replacement_open(struct replacement *r, const char *path, struct err *err)
+{
+    *r = (struct replacement){ .fd = -1 };
+    int ret = file_replaceable(path, err);
+    if (ret == 0)
+        ret = file_behind(path, &r->real, err);
+    if (ret < 0)
+        return ret;
+    if (asprintf(&r->temp, "%s.%ld.tmp", r->real, (long)getpid()) < 0) {
+        r->temp = NULL;
+        return err_set(err, ERR_NOMEM, "close other programs", "write %s: out of memory", path);
+    }
+    r->fd = open(r->temp, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
+    if (r->fd >= 0) {
+        file_keep_mode(r->fd, r->real);
+        return 0;
+    }
+    ret = io_error(err, "write", path, errno);
+    free(r->temp);
+    r->temp = NULL; /* not ours */
+    return ret;
+}
+
+int file_writable(const char *path, struct err *err)
+{
+    struct replacement r;
+    int ret = replacement_open(&r, path, err);
+    replacement_drop(&r);
+    return ret;
+}
+
+int file_write_atomic(const char *path, const uint8_t *data, size_t len, struct err *err)
+{
+    struct replacement r;
+    int ret = replacement_open(&r, path, err);
+    if (ret == 0) {
+        ret = file_write_all(r.fd, data, len);
+        if (ret < 0)
+            ret = io_error(err, "write", path, -ret);
+    }
+    if (ret == 0) {
+        ret = file_commit(r.fd, r.temp, r.real, err);
+        r.fd = -1;
+    }
+    if (ret == 0) {
+        free(r.temp);
+        r.temp = NULL;
+    }
+    replacement_drop(&r);
+    return ret;
+}
+
+static int read_fd(int fd, size_t limit, uint8_t **out, size_t *len, const char *path, struct err *err)
+{
+    uint8_t *data = NULL;
+    size_t used = 0, cap = 0;
+    for (;;) {
+        if (used == cap) {
+            size_t want = cap ? cap * 2 : 64 * 1024;
+            uint8_t *grown = realloc(data, want);
+            if (!grown) {
+                free(data);
+                return err_set(err, ERR_NOMEM, "", "read %s: out of memory", path);
+            }
+            data = grown;
+            cap = want;
+        }
+        ssize_t n = read(fd, data + used, cap - used);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0) {
+            int number = errno;
+            free(data);
+            return io_error(err, "read", path, number);
+        }
+        if (n == 0)
+            break;
+        used += (size_t)n;
+        if (used > limit) {
+            free(data);
+            return err_set(err, ERR_FORMAT, "", "%s: larger than %zu bytes", path, limit);
+        }
+    }
+    *out = data;
+    *len = used;
+    return 0;
+}
+
+int file_read_all(const char *path, size_t limit, uint8_t **out, size_t *len, struct err *err)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return errno == ENOENT ? err_set(err, ERR_NOT_FOUND, "check the name", "%s: no such file", path)
+                               : io_error(err, "open", path, errno);
+    int ret = read_fd(fd, limit, out, len, path, err);
+    close(fd);
+    return ret;
+}

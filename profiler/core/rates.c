@@ -1,0 +1,66 @@
+#include "profiler/core/rates.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { FIRST_ROWS = 64 };
+static const double UNIT = 1e-6;
+
+/* The first row that ends behind addr. */
+static size_t place(const struct rates *r, uint64_t addr)
+{
+    size_t low = 0, high = r->n;
+    while (low < high) {
+        size_t mid = low + (high - low) / 2;
+        if (r->row[mid].high <= addr)
+            low = mid + 1;
+        else
+            high = mid;
+    }
+    return low;
+}
+
+static int put(struct rates *r, const struct rate *row)
+{
+    size_t at = place(r, row->low);
+    if (row->high <= row->low || (at < r->n && r->row[at].low < row->high))
+        return 0; /* overlaps one there is: no set of a target's, and the first one stays */
+    if (r->n == r->cap) {
+        size_t cap = r->cap ? 2 * r->cap : FIRST_ROWS;
+        struct rate *more = realloc(r->row, cap * sizeof *more);
+        if (!more)
+            return -ERR_NOMEM;
+        r->row = more;
+        r->cap = cap;
+    }
+    memmove(r->row + at + 1, r->row + at, (r->n++ - at) * sizeof *r->row);
+    r->row[at] = *row;
+    return 0;
+}
+
+int rates_add(struct rates *r, const struct event *e)
+{
+    struct rate row = { e->pc, e->target, (double)e->c1 * UNIT, (double)e->c2 * UNIT };
+    if (e->kind != EVENT_RATE)
+        return 0;
+    if (e->flags & EVENT_HAS_PC)
+        return put(r, &row);
+    r->given = true;
+    r->measurements = e->amount;
+    r->sources = e->vector;
+    r->others = row;
+    r->n = 0;
+    return 0;
+}
+
+const struct rate *rates_at(const struct rates *r, uint64_t addr)
+{
+    size_t at = place(r, addr);
+    return at < r->n && r->row[at].low <= addr ? &r->row[at] : &r->others;
+}
+
+void rates_fini(struct rates *r)
+{
+    free(r->row);
+    *r = (struct rates){ 0 };
+}

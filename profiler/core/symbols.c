@@ -1,0 +1,329 @@
+#include "profiler/core/symbols.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "profiler/core/calltree.h"
+#include "profiler/core/symbols_priv.h"
+
+/* ---- functions out of claims ---- */
+
+static int by_low(const void *a, const void *b)
+{
+    const struct claim *x = a, *y = b;
+    if (x->low != y->low)
+        return x->low < y->low ? -1 : 1;
+    return y->rank - x->rank;
+}
+
+/* Claims to one address become one: name of the best, size and source position from whoever has them. */
+static void merge_claims(struct symbols *s)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < s->nclaims; i++) {
+        const struct claim *c = &s->claims[i];
+        if (n == 0 || s->claims[n - 1].low != c->low) {
+            s->claims[n++] = *c;
+            continue;
+        }
+        struct claim *best = &s->claims[n - 1];
+        if (best->high == best->low)
+            best->high = c->high;
+        if (!best->name)
+            best->name = c->name;
+        if (!best->file) {
+            best->file = c->file;
+            best->line = c->line;
+        }
+    }
+    s->nclaims = n;
+}
+
+/* A label without size inside of a function that has one is a place in it, not a function. */
+static void drop_inner_labels(struct symbols *s)
+{
+    size_t n = 0;
+    uint64_t covered = 0;
+    for (size_t i = 0; i < s->nclaims; i++) {
+        const struct claim *c = &s->claims[i];
+        if (c->high == c->low && c->low < covered)
+            continue;
+        covered = c->high > covered ? c->high : covered;
+        s->claims[n++] = *c;
+    }
+    s->nclaims = n;
+}
+
+/* Missing sizes reach to the next function or the section's end; where two overlap, the later one begins
+ * where it says, and takes over what is left of the earlier one. */
+static void settle_ranges(struct symbols *s)
+{
+    for (size_t i = 0; i < s->nclaims; i++) {
+        struct claim *c = &s->claims[i], *next = i + 1 < s->nclaims ? c + 1 : NULL;
+        if (c->high <= c->low) {
+            const struct image_section *section = sym_section(s, c->low);
+            uint64_t end = section ? section->addr + section->size : c->low + 1;
+            c->high = next && next->low < end ? next->low : end;
+        }
+        if (next && next->low < c->high) {
+            if (next->high < c->high)
+                next->high = c->high;
+            c->high = next->low;
+        }
+    }
+}
+
+/* "_main" of a toolchain that puts an underscore before every C name is "main" if debug info says so. */
+static const char *function_name(struct symbols *s, const struct claim *c)
+{
+    const char *mangled = strncmp(c->linkage, "__Z", 3) ? c->linkage : c->linkage + 1;
+    char *plain = symbol_demangle(mangled);
+    if (plain) {
+        const char *copy = arena_str(&s->arena, plain);
+        free(plain);
+        return copy ? copy : c->linkage;
+    }
+    return c->name ? c->name : c->linkage;
+}
+
+int symbols_make_functions(struct symbols *s, struct err *err)
+{
+    if (s->nclaims)
+        qsort(s->claims, s->nclaims, sizeof *s->claims, by_low);
+    merge_claims(s);
+    drop_inner_labels(s);
+    settle_ranges(s);
+    size_t n = s->nclaims;
+    s->functions = arena_alloc(&s->arena, (n + 1) * sizeof *s->functions);
+    s->image_functions = arena_alloc(&s->arena, (n + 1) * sizeof *s->image_functions);
+    s->by_key = arena_alloc(&s->arena, (n + 1) * sizeof *s->by_key);
+    if (!s->functions || !s->image_functions || !s->by_key)
+        return err_set(err, ERR_NOMEM, "", "%s: out of memory", s->image.path);
+    for (size_t i = 0; i < n; i++) {
+        const struct claim *c = &s->claims[i];
+        const char *linkage = c->linkage ? c->linkage : "";
+        s->functions[i] = (struct symbol_function){ .linkage = linkage, .low = c->low, .high = c->high,
+                                                    .file = c->file, .line = c->line };
+        s->functions[i].name = c->linkage ? function_name(s, c) : "";
+        s->image_functions[i] = (struct image_function){ linkage, c->low, c->high };
+    }
+    s->nfunctions = n;
+    s->image.functions = s->image_functions;
+    s->image.nfunctions = n;
+    free(s->claims);
+    s->claims = NULL;
+    return 0;
+}
+
+/* ---- canonical order ---- */
+
+struct keyed {
+    uint64_t key;
+    size_t index;
+};
+
+static int by_keyed(const void *a, const void *b)
+{
+    const struct keyed *x = a, *y = b;
+    if (x->key != y->key)
+        return x->key < y->key ? -1 : 1;
+    return (x->index > y->index) - (x->index < y->index);
+}
+
+/* At one address, the end of a sequence comes before the first row of the next. */
+static int by_line_key(const void *a, const void *b)
+{
+    const struct line_row *x = a, *y = b;
+    if (x->key != y->key)
+        return x->key < y->key ? -1 : 1;
+    if (x->end != y->end)
+        return y->end - x->end;
+    return x->stmt - y->stmt;
+}
+
+int symbols_set_canonical(struct symbols *s, uint64_t (*fn)(uint64_t), struct err *err)
+{
+    size_t n = s->nfunctions;
+    struct keyed *order = malloc((n + 1) * sizeof *order);
+    if (!order)
+        return err_set(err, ERR_NOMEM, "", "symbols: out of memory");
+    s->canonical = fn;
+    for (size_t i = 0; i < n; i++)
+        order[i] = (struct keyed){ sym_key(s, s->functions[i].low), i };
+    qsort(order, n, sizeof *order, by_keyed);
+    for (size_t i = 0; i < n; i++)
+        s->by_key[i] = order[i].index;
+    free(order);
+    for (size_t i = 0; i < s->nlines; i++)
+        s->lines[i].key = sym_key(s, s->lines[i].addr);
+    if (s->nlines)
+        qsort(s->lines, s->nlines, sizeof *s->lines, by_line_key);
+    return symbols_index_sections(s, err);
+}
+
+/* ---- opening ---- */
+
+static int read_all(int fd, struct symbols *s, const char *path, struct err *err)
+{
+    struct stat st;
+    if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode))
+        return err_set(err, ERR_IO, "give the linked program in ELF format", "%s: not a regular file", path);
+    s->bytes = malloc((size_t)st.st_size + 1);
+    if (!s->bytes)
+        return err_set(err, ERR_NOMEM, "", "%s: out of memory for %lld bytes", path, (long long)st.st_size);
+    while (s->nbytes < (size_t)st.st_size) {
+        ssize_t n = read(fd, s->bytes + s->nbytes, (size_t)st.st_size - s->nbytes);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0)
+            return err_set(err, ERR_IO, "", "%s: read: %s", path, strerror(errno));
+        if (n == 0)
+            break;
+        s->nbytes += (size_t)n;
+    }
+    return 0;
+}
+
+static int read_file(struct symbols *s, const char *path, struct err *err)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* a FIFO would wait for a writer */
+    if (fd < 0)
+        return err_set(err, errno == ENOENT ? ERR_NOT_FOUND : ERR_IO, "check the name given with --elf", "%s: %s", path,
+                       strerror(errno));
+    int ret = read_all(fd, s, path, err);
+    close(fd);
+    return ret;
+}
+
+static bool image_member(const struct image *im, const char *type, const char *name, uint64_t *offset, uint64_t *bytes)
+{
+    return symbols_member(im->priv, type, name, offset, bytes);
+}
+
+static bool image_lookup(const struct image *im, const char *name, uint64_t *addr)
+{
+    return symbols_lookup(im->priv, name, addr);
+}
+
+int symbols_open(const char *path, struct symbols **out, struct err *err)
+{
+    struct symbols *s = calloc(1, sizeof *s);
+    int ret;
+    if (!s)
+        return err_set(err, ERR_NOMEM, "", "%s: out of memory", path);
+    s->image.path = arena_str(&s->arena, path);
+    s->image.lookup = image_lookup;
+    s->image.member = image_member;
+    s->image.priv = s;
+    if (!s->image.path)
+        ret = err_set(err, ERR_NOMEM, "", "%s: out of memory", path);
+    else if ((ret = read_file(s, path, err)) == 0 && (ret = symbols_read_elf(s, path, err)) == 0 &&
+             (ret = symbols_read_dwarf(s, err)) == 0 && (ret = symbols_make_functions(s, err)) == 0)
+        ret = symbols_set_canonical(s, NULL, err);
+    if (ret < 0) {
+        symbols_close(s);
+        return ret;
+    }
+    *out = s;
+    return 0;
+}
+
+void symbols_close(struct symbols *s)
+{
+    if (!s)
+        return;
+    if (s->dwarf)
+        dwarf_end(s->dwarf);
+    if (s->elf)
+        elf_end(s->elf);
+    free(s->claims);
+    free(s->names);
+    free(s->lines);
+    free(s->spans);
+    free(s->bytes);
+    arena_fini(&s->arena);
+    free(s);
+}
+
+/* ---- queries ---- */
+
+const struct image *symbols_image(const struct symbols *s)
+{
+    return &s->image;
+}
+
+unsigned symbols_machine(const struct symbols *s)
+{
+    return s->machine;
+}
+
+size_t symbols_nfunctions(const struct symbols *s)
+{
+    return s->nfunctions;
+}
+
+const struct symbol_function *symbols_function(const struct symbols *s, size_t i)
+{
+    return &s->functions[i];
+}
+
+long symbols_find(const struct symbols *s, uint64_t addr)
+{
+    uint64_t key = sym_key(s, addr);
+    size_t lo = 0, hi = s->nfunctions;
+    while (lo < hi) {
+        size_t mid = lo + (hi - lo) / 2;
+        if (sym_key(s, s->functions[s->by_key[mid]].low) <= key)
+            lo = mid + 1;
+        else
+            hi = mid;
+    }
+    if (lo == 0)
+        return -1;
+    const struct symbol_function *f = &s->functions[s->by_key[lo - 1]];
+    return key - sym_key(s, f->low) < f->high - f->low ? (long)s->by_key[lo - 1] : -1;
+}
+
+uint64_t symbols_section_end(const struct symbols *s, uint64_t addr)
+{
+    const struct image_section *section = sym_section(s, addr);
+    if (!section || !section->code)
+        return 0;
+    return addr - (sym_key(s, addr) - sym_key(s, section->addr)) + section->size;
+}
+
+bool symbols_line(const struct symbols *s, uint64_t addr, const char **file, int *line)
+{
+    uint64_t key = sym_key(s, addr);
+    size_t lo = 0, hi = s->nlines;
+    while (lo < hi) {
+        size_t mid = lo + (hi - lo) / 2;
+        if (s->lines[mid].key <= key)
+            lo = mid + 1;
+        else
+            hi = mid;
+    }
+    if (lo == 0 || s->lines[lo - 1].end || !s->lines[lo - 1].file || s->lines[lo - 1].line == 0)
+        return false;
+    *file = s->lines[lo - 1].file;
+    *line = s->lines[lo - 1].line;
+    return true;
+}
+
+bool symbols_range(void *ctx, uint64_t addr, struct calltree_range *out)
+{
+    const struct symbols *s = ctx;
+    long i = symbols_find(s, addr);
+    if (i < 0)
+        return false;
+    const struct symbol_function *f = &s->functions[i];
+    out->id = sym_key(s, f->low);
+    out->low = addr - (sym_key(s, addr) - out->id);
+    out->high = out->low + (f->high - f->low);
+    return true;
+}

@@ -1,0 +1,119 @@
+/* Which section holds an address: stretches of one answer each, in order. Where sections overlap it is the first of the file's table. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "probe/base/util.h"
+#include "profiler/core/symbols_priv.h"
+
+/* A place where a section begins or ends. */
+struct edge {
+    uint64_t key;
+    uint32_t section;
+    bool end;
+};
+
+static int by_key(const void *a, const void *b)
+{
+    const struct edge *x = a, *y = b;
+    return (x->key > y->key) - (x->key < y->key);
+}
+
+/* The open sections, the first of the table on top; those that have ended are dropped once they get there. */
+struct heap {
+    uint32_t *at;
+    size_t n;
+};
+
+static void push(struct heap *h, uint32_t v)
+{
+    size_t i = h->n++;
+    for (; i > 0 && h->at[(i - 1) / 2] > v; i = (i - 1) / 2)
+        h->at[i] = h->at[(i - 1) / 2];
+    h->at[i] = v;
+}
+
+static void pop(struct heap *h)
+{
+    uint32_t v = h->at[--h->n];
+    size_t i = 0;
+    for (size_t k; (k = 2 * i + 1) < h->n; i = k) {
+        k += k + 1 < h->n && h->at[k + 1] < h->at[k];
+        if (h->at[k] >= v)
+            break;
+        h->at[i] = h->at[k];
+    }
+    h->at[i] = v;
+}
+
+/* What begins and what ends, by key; a section that goes round the end of the address space begins a second time at 0. */
+static size_t make_edges(const struct symbols *s, struct edge *edge)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < s->image.nsections; i++) {
+        uint64_t low = sym_key(s, s->sections[i].addr), end = low + s->sections[i].size;
+        uint32_t k = (uint32_t)i;
+        edge[n++] = (struct edge){ low, k, false };
+        if (end != 0 && end < low)
+            edge[n++] = (struct edge){ 0, k, false };
+        if (end != 0)
+            edge[n++] = (struct edge){ end, k, true };
+    }
+    if (n)
+        qsort(edge, n, sizeof *edge, by_key);
+    return n;
+}
+
+/* open[i]: how often section i is open here. */
+static void take_edge(struct heap *h, int8_t *open, const struct edge *e)
+{
+    open[e->section] = (int8_t)(open[e->section] + (e->end ? -1 : 1));
+    if (!e->end)
+        push(h, e->section);
+}
+
+static void sweep(struct symbols *s, const struct edge *edge, size_t n, struct heap *h, int8_t *open)
+{
+    s->nspans = 0;
+    for (size_t i = 0; i < n;) {
+        uint64_t key = edge[i].key;
+        for (; i < n && edge[i].key == key; i++)
+            take_edge(h, open, &edge[i]);
+        while (h->n && open[h->at[0]] <= 0)
+            pop(h);
+        uint32_t top = h->n ? h->at[0] : NO_SECTION;
+        if (s->nspans == 0 || s->spans[s->nspans - 1].section != top)
+            s->spans[s->nspans++] = (struct section_span){ key, top };
+    }
+}
+
+int symbols_index_sections(struct symbols *s, struct err *err)
+{
+    size_t most = 3 * s->image.nsections + 1;
+    struct edge *edge = malloc(most * sizeof *edge);
+    struct heap h = { malloc(most * sizeof *h.at), 0 };
+    int8_t *open = calloc(s->image.nsections + 1, sizeof *open);
+    struct section_span *spans = realloc(s->spans, most * sizeof *spans);
+    s->spans = spans ? spans : s->spans;
+    bool enough = edge && h.at && open && spans;
+    if (enough)
+        sweep(s, edge, make_edges(s, edge), &h, open);
+    free(edge);
+    free(h.at);
+    free(open);
+    return enough ? 0 : err_set(err, ERR_NOMEM, "close other programs", "symbols: out of memory");
+}
+
+const struct image_section *sym_section(const struct symbols *s, uint64_t addr)
+{
+    uint64_t key = sym_key(s, addr);
+    size_t lo = 0, hi = s->nspans;
+    while (lo < hi) {
+        size_t mid = lo + (hi - lo) / 2;
+        if (s->spans[mid].key <= key)
+            lo = mid + 1;
+        else
+            hi = mid;
+    }
+    uint32_t found = lo ? s->spans[lo - 1].section : NO_SECTION;
+    return found == NO_SECTION ? NULL : &s->sections[found];
+}

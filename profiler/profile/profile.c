@@ -1,0 +1,611 @@
+#include "profiler/profile/profile.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    CACHE_LINE_SHIFT = 5, /* SH-4: 256 lines of 32 bytes */
+    CACHE_LINE_MASK = 255,
+    VECTOR_TLB_READ = 0x040, /* EXPEVT codes that enter at VBR + 0x400 */
+    VECTOR_TLB_WRITE = 0x060
+};
+
+/* What is needed only while building. */
+struct build {
+    const struct calltree_node *nodes;
+    size_t nnodes;
+    const struct symbols *syms;
+    struct profile *p;
+    uint32_t *function_of; /* by call tree node */
+    uint32_t *new_index;   /* by call tree node: place in pre-order */
+    uint32_t *first_child, *next_sibling; /* by call tree node, children in order of creation */
+    uint64_t *sum1, *sum2; /* by call tree node: with children */
+    uint32_t *open;        /* by function: how many frames of it are open on the current path */
+};
+
+/* ---- functions ---- */
+
+/* One entry per function the tree mentions; key tells functions apart. */
+struct found {
+    uint64_t key;   /* start address, canonical if it has a symbol */
+    uint64_t addr;
+    long symbol;    /* index into symbols, -1 */
+    uint32_t node;
+    uint8_t kind;
+    bool special;   /* LOST, OTHER, TASK: no address */
+};
+
+static struct found classify(const struct build *b, uint32_t i)
+{
+    const struct calltree_node *n = &b->nodes[i];
+    struct found f = { .key = n->addr, .addr = n->addr, .symbol = -1, .node = i, .kind = n->kind };
+    f.special = n->kind == CALLTREE_LOST || n->kind == CALLTREE_OTHER || n->kind == CALLTREE_TASK;
+    if (f.special || !b->syms)
+        return f;
+    struct calltree_range r;
+    f.symbol = symbols_find(b->syms, n->addr);
+    if (f.symbol >= 0 && symbols_range((void *)(uintptr_t)b->syms, n->addr, &r))
+        f.key = r.id;
+    return f;
+}
+
+static int by_key(const void *a, const void *b)
+{
+    const struct found *x = a, *y = b;
+    if (x->special != y->special)
+        return x->special - y->special;
+    if (x->special && x->kind != y->kind)
+        return x->kind - y->kind;
+    if (x->key != y->key)
+        return x->key < y->key ? -1 : 1;
+    return (x->node > y->node) - (x->node < y->node);
+}
+
+static uint8_t description(const struct calltree_node *n)
+{
+    switch (n->kind) {
+    case CALLTREE_INTERRUPT:
+        return PROFILE_INTERRUPT_600;
+    case CALLTREE_EXCEPTION:
+        if (n->vector == 0)
+            return PROFILE_VECTOR;
+        return n->vector == VECTOR_TLB_READ || n->vector == VECTOR_TLB_WRITE ? PROFILE_EXCEPTION_400
+                                                                             : PROFILE_EXCEPTION_100;
+    case CALLTREE_LOST: case CALLTREE_OTHER: case CALLTREE_TASK:
+        return PROFILE_UNKNOWN;
+    default:
+        return PROFILE_FUNCTION;
+    }
+}
+
+static uint16_t cache_line(const struct profile_info *info, uint64_t low)
+{
+    /* SH-4: P2 and P4 are never cached; P0/P3 and P1 are, if CCR and the MMU say so. */
+    if (!info->cache_by_address || (low >> 29 & 7) == 5 || (low >> 29 & 7) == 7)
+        return PROFILE_NOT_CACHED;
+    return (uint16_t)(low >> CACHE_LINE_SHIFT & CACHE_LINE_MASK);
+}
+
+static bool fill_special(struct arena *a, struct profile_function *f, const struct found *c)
+{
+    bool task = c->kind == CALLTREE_TASK;
+    f->task = task ? (uint32_t)c->addr : 0;
+    f->name = task ? arena_printf(a, "(task %u)", f->task) : arena_str(a, c->kind == CALLTREE_LOST ? "(lost events)" : "(other call paths)");
+    f->linkage = f->qualified = "";
+    f->cache_line = PROFILE_NOT_CACHED;
+    return f->name != NULL;
+}
+
+static bool fill_named(struct arena *a, struct profile_function *f, const struct symbol_function *s)
+{
+    f->name = arena_str(a, s->name);
+    f->linkage = arena_str(a, s->linkage);
+    f->file = arena_str(a, s->file);
+    f->line = s->line;
+    f->low = s->low;
+    f->high = s->high;
+    f->qualified = "";
+    return f->name && f->linkage && (f->file || !s->file);
+}
+
+/* Without a symbol, handlers are named for what they are, functions by address. */
+static bool fill_address(struct arena *a, struct profile_function *f, const struct found *c)
+{
+    const char *what = c->kind == CALLTREE_INTERRUPT   ? "interrupt "
+                       : c->kind == CALLTREE_EXCEPTION ? "exception "
+                                                       : "";
+    f->name = arena_printf(a, "%s0x%08" PRIx64, what, c->addr);
+    f->linkage = f->qualified = "";
+    f->low = f->high = c->addr;
+    return f->name != NULL;
+}
+
+static bool fill_function(struct build *b, struct profile_function *f, const struct found *c)
+{
+    struct arena *a = &b->p->arena;
+    bool ok;
+    f->description = description(&b->nodes[c->node]);
+    if (c->special)
+        return fill_special(a, f, c);
+    if (c->symbol >= 0)
+        ok = fill_named(a, f, symbols_function(b->syms, (size_t)c->symbol));
+    else
+        ok = fill_address(a, f, c);
+    f->cache_line = cache_line(&b->p->info, f->low);
+    return ok;
+}
+
+/* Code without symbols runs to the next entry that is known, or to the end of its section. */
+static void fill_ranges(struct build *b)
+{
+    struct profile *p = b->p;
+    for (size_t i = 0; i < p->nfunctions; i++) {
+        struct profile_function *f = &p->functions[i];
+        if (f->high > f->low || f->description == PROFILE_UNKNOWN || !f->low)
+            continue;
+        uint64_t end = b->syms ? symbols_section_end(b->syms, f->low) : 0;
+        const struct profile_function *next = i + 1 < p->nfunctions ? f + 1 : NULL;
+        if (next && next->low > f->low && (!end || next->low < end))
+            end = next->low;
+        f->high = end > f->low ? end : f->low + 2;
+    }
+}
+
+static bool same_function(const struct found *a, const struct found *b)
+{
+    if (a->special != b->special || (a->special && a->kind != b->kind))
+        return false;
+    return a->key == b->key; /* LOST and OTHER have 0 */
+}
+
+static bool make_functions(struct build *b)
+{
+    struct found *found = malloc((b->nnodes + 1) * sizeof *found);
+    size_t n = 0;
+    bool ok = found != NULL;
+    for (uint32_t i = 0; ok && i < b->nnodes; i++)
+        found[i] = classify(b, i);
+    if (ok)
+        qsort(found, b->nnodes, sizeof *found, by_key);
+    for (size_t i = 0; ok && i < b->nnodes; i++)
+        n += i == 0 || !same_function(&found[i - 1], &found[i]);
+    b->p->functions = ok ? arena_alloc(&b->p->arena, (n + 1) * sizeof *b->p->functions) : NULL;
+    ok = b->p->functions != NULL;
+    for (size_t i = 0; ok && i < b->nnodes; i++) {
+        if (i == 0 || !same_function(&found[i - 1], &found[i]))
+            ok = fill_function(b, &b->p->functions[b->p->nfunctions++], &found[i]);
+        b->function_of[found[i].node] = (uint32_t)b->p->nfunctions - 1;
+    }
+    free(found);
+    if (ok)
+        fill_ranges(b);
+    return ok;
+}
+
+/* ---- names that several functions share ---- */
+
+struct named {
+    const char *name;
+    struct profile_function *f;
+};
+
+static int by_name(const void *a, const void *b)
+{
+    return strcmp(((const struct named *)a)->name, ((const struct named *)b)->name);
+}
+
+static bool qualify(struct arena *a, struct profile_function *f)
+{
+    if (!f->file) {
+        f->qualified = arena_printf(a, "%s@0x%08" PRIx64, f->name, f->low);
+    } else {
+        const char *slash = strrchr(f->file, '/');
+        f->qualified = arena_printf(a, "%s:%s", slash ? slash + 1 : f->file, f->name);
+    }
+    return f->qualified != NULL;
+}
+
+static bool qualify_namesakes(struct profile *p)
+{
+    struct named *names = malloc((p->nfunctions + 1) * sizeof *names);
+    bool ok = names != NULL;
+    for (size_t i = 0; ok && i < p->nfunctions; i++)
+        names[i] = (struct named){ p->functions[i].name, &p->functions[i] };
+    if (ok)
+        qsort(names, p->nfunctions, sizeof *names, by_name);
+    for (size_t i = 0; ok && i < p->nfunctions; i++) {
+        bool before = i > 0 && !by_name(&names[i - 1], &names[i]);
+        bool after = i + 1 < p->nfunctions && !by_name(&names[i], &names[i + 1]);
+        if (before || after)
+            ok = qualify(&p->arena, names[i].f);
+    }
+    free(names);
+    return ok;
+}
+
+/* ---- the tree ---- */
+
+/* Parents have smaller numbers than children: sums are complete when taken from the back. */
+static void sum_children(struct build *b)
+{
+    for (size_t i = 0; i < b->nnodes; i++) {
+        b->sum1[i] = b->nodes[i].c1;
+        b->sum2[i] = b->nodes[i].c2;
+    }
+    for (size_t i = b->nnodes; i-- > 0;) {
+        uint32_t parent = b->nodes[i].parent;
+        if (parent == CALLTREE_NONE)
+            continue;
+        b->sum1[parent] += b->sum1[i];
+        b->sum2[parent] += b->sum2[i];
+    }
+}
+
+/* From the back, so that lists come out in order of creation. Roots hang at index nnodes. */
+static void link_children(struct build *b)
+{
+    for (size_t i = 0; i <= b->nnodes; i++)
+        b->first_child[i] = b->next_sibling[i] = CALLTREE_NONE;
+    for (size_t i = b->nnodes; i-- > 0;) {
+        size_t parent = b->nodes[i].parent == CALLTREE_NONE ? b->nnodes : b->nodes[i].parent;
+        b->next_sibling[i] = b->first_child[parent];
+        b->first_child[parent] = (uint32_t)i;
+    }
+}
+
+static void enter_node(struct build *b, uint32_t i)
+{
+    struct profile *p = b->p;
+    const struct calltree_node *n = &b->nodes[i];
+    struct profile_function *f = &p->functions[b->function_of[i]];
+    b->new_index[i] = (uint32_t)p->nnodes;
+    if (p->type == PROFILE_TRACE)
+        p->nodes[p->nnodes++] = (struct profile_node){
+            .parent = n->parent == CALLTREE_NONE ? PROFILE_NO_PARENT : b->new_index[n->parent],
+            .function = b->function_of[i], .hits = n->hits, .doubtful = n->doubtful,
+            .c1 = n->c1, .c1_children = b->sum1[i], .c2 = n->c2, .c2_children = b->sum2[i] };
+    f->hits += n->hits;
+    f->c1 += n->c1;
+    f->c2 += n->c2;
+    f->doubtful |= n->doubtful;
+    f->steps += n->steps;
+    f->doubts += n->doubts;
+    /* In recursion the outermost frame has it all already. */
+    if (b->open[b->function_of[i]]++ == 0) {
+        f->c1_children += b->sum1[i];
+        f->c2_children += b->sum2[i];
+    }
+    p->total_hits += n->hits;
+    p->total_c1 += n->c1;
+    p->total_c2 += n->c2;
+}
+
+/* Pre-order without recursion: call paths may be thousands deep. */
+static void make_tree(struct build *b)
+{
+    uint32_t i = b->first_child[b->nnodes];
+    while (i != CALLTREE_NONE) {
+        enter_node(b, i);
+        if (b->first_child[i] != CALLTREE_NONE) {
+            i = b->first_child[i];
+            continue;
+        }
+        while (i != CALLTREE_NONE && b->next_sibling[i] == CALLTREE_NONE) {
+            b->open[b->function_of[i]]--;
+            i = b->nodes[i].parent;
+        }
+        if (i == CALLTREE_NONE)
+            break;
+        b->open[b->function_of[i]]--;
+        i = b->next_sibling[i];
+    }
+}
+
+/* Handlers are roots: how often, how long. */
+static bool make_handlers(struct build *b)
+{
+    struct profile *p = b->p;
+    p->handlers = arena_alloc(&p->arena, (b->nnodes + 1) * sizeof *p->handlers);
+    for (uint32_t i = 0; p->handlers && i < b->nnodes; i++) {
+        const struct calltree_node *n = &b->nodes[i];
+        if ((n->kind != CALLTREE_INTERRUPT && n->kind != CALLTREE_EXCEPTION) || n->parent != CALLTREE_NONE || !n->hits)
+            continue;
+        bool seen = n->longest >= n->shortest;
+        p->handlers[p->nhandlers++] = (struct profile_handler){
+            .function = b->function_of[i], .vector = n->vector, .exception = n->kind == CALLTREE_EXCEPTION, .count = n->hits,
+            .c1 = b->sum1[i], .longest = seen ? n->longest : 0, .shortest = seen ? n->shortest : 0 };
+    }
+    return p->handlers != NULL;
+}
+
+/* Samples only: a statistical profile. */
+static enum profile_type type_of(const struct build *b)
+{
+    bool any = false;
+    for (size_t i = 0; i < b->nnodes; i++) {
+        if (b->nodes[i].kind != CALLTREE_SAMPLE && (b->nodes[i].hits || b->nodes[i].c1 || b->nodes[i].c2) &&
+            b->nodes[i].parent != CALLTREE_NONE)
+            return PROFILE_TRACE;
+        any |= b->nodes[i].kind == CALLTREE_SAMPLE;
+    }
+    return any ? PROFILE_STATISTICAL : PROFILE_TRACE;
+}
+
+/* ---- life ---- */
+
+static bool build_alloc(struct build *b)
+{
+    size_t n = b->nnodes + 1;
+    b->function_of = calloc(n, sizeof *b->function_of);
+    b->new_index = calloc(n, sizeof *b->new_index);
+    b->first_child = calloc(n, sizeof *b->first_child);
+    b->next_sibling = calloc(n, sizeof *b->next_sibling);
+    b->sum1 = calloc(n, sizeof *b->sum1);
+    b->sum2 = calloc(n, sizeof *b->sum2);
+    b->open = calloc(n, sizeof *b->open);
+    b->p->nodes = arena_alloc(&b->p->arena, n * sizeof *b->p->nodes);
+    return b->function_of && b->new_index && b->first_child && b->next_sibling && b->sum1 && b->sum2 && b->open &&
+           b->p->nodes;
+}
+
+static void build_free(struct build *b)
+{
+    free(b->function_of);
+    free(b->new_index);
+    free(b->first_child);
+    free(b->next_sibling);
+    free(b->sum1);
+    free(b->sum2);
+    free(b->open);
+}
+
+static bool copy_string(struct arena *a, const char **s)
+{
+    if (!*s)
+        return true;
+    *s = arena_str(a, *s);
+    return *s != NULL;
+}
+
+static bool copy_remarks(struct arena *a, struct profile_info *i)
+{
+    struct profile_remark *r = arena_alloc(a, (i->nremarks + 1) * sizeof *r);
+    for (size_t k = 0; r && k < i->nremarks; k++) {
+        r[k] = i->remarks[k];
+        if (!copy_string(a, &r[k].kind) || !copy_string(a, &r[k].text))
+            return false;
+    }
+    i->remarks = r;
+    return r != NULL;
+}
+
+static bool copy_info(struct profile *p, const struct profile_info *info)
+{
+    if (info)
+        p->info = *info;
+    struct profile_info *i = &p->info;
+    return copy_string(&p->arena, &i->target) && copy_string(&p->arena, &i->probe) && copy_string(&p->arena, &i->elf) &&
+           copy_string(&p->arena, &i->note) && copy_string(&p->arena, &i->counter[0].name) &&
+           copy_string(&p->arena, &i->counter[0].unit) && copy_string(&p->arena, &i->counter[1].name) &&
+           copy_string(&p->arena, &i->counter[1].unit) && copy_remarks(&p->arena, i);
+}
+
+static void take_stats(struct profile_info *i, const struct calltree_stats *s)
+{
+    i->events = i->events ? i->events : s->events;
+    i->lost = i->lost ? i->lost : s->lost;
+    i->gaps = i->gaps ? i->gaps : s->link_gaps;
+    i->lost_is_bound |= s->lost_is_bound;
+    i->doubtful = i->doubtful ? i->doubtful : s->doubtful;
+    i->gap_c1 = i->gap_c1 ? i->gap_c1 : s->gap_c1;
+    i->blind_events = s->blind_events;
+    i->blind_c1 = s->blind_c1;
+    i->passes = i->passes ? i->passes : s->stops;
+    i->nesting = s->nesting;
+    i->target_cycles = i->target_cycles ? i->target_cycles : s->active_cycles;
+}
+
+int profile_new(struct profile **out, struct err *err)
+{
+    struct profile *p = calloc(1, sizeof *p);
+    if (!p)
+        return err_set(err, ERR_NOMEM, "", "profile: out of memory");
+    p->type = PROFILE_TRACE;
+    *out = p;
+    return 0;
+}
+
+void profile_free(struct profile *p)
+{
+    if (!p)
+        return;
+    arena_fini(&p->arena);
+    free(p);
+}
+
+int profile_build(const struct calltree *t, const struct symbols *syms, const struct profile_info *info,
+                  struct profile **out, struct err *err)
+{
+    struct build b = { .syms = syms };
+    int ret = profile_new(&b.p, err);
+    if (ret < 0)
+        return ret;
+    b.nodes = calltree_nodes(t, &b.nnodes);
+    bool ok = build_alloc(&b) && copy_info(b.p, info) && make_functions(&b) && qualify_namesakes(b.p);
+    if (ok) {
+        take_stats(&b.p->info, calltree_stats(t));
+        b.p->type = type_of(&b);
+        sum_children(&b);
+        link_children(&b);
+        make_tree(&b);
+        ok = make_handlers(&b);
+    }
+    build_free(&b);
+    if (!ok) {
+        profile_free(b.p);
+        return err_set(err, ERR_NOMEM, "", "profile: out of memory for %zu call paths", b.nnodes);
+    }
+    *out = b.p;
+    return 0;
+}
+
+int profile_take_blocks(struct profile *p, const struct blocks *b, struct err *err)
+{
+    struct block_count *blocks = NULL;
+    struct branch_count *branches = NULL;
+    size_t nblocks = 0, nbranches = 0;
+    int ret = blocks_list(b, &blocks, &nblocks, err);
+    if (ret == 0)
+        ret = branches_list(b, &branches, &nbranches, err);
+    p->blocks = ret == 0 ? arena_alloc(&p->arena, (nblocks + 1) * sizeof *p->blocks) : NULL;
+    p->branches = ret == 0 ? arena_alloc(&p->arena, (nbranches + 1) * sizeof *p->branches) : NULL;
+    if (p->blocks && p->branches) {
+        memcpy(p->blocks, blocks, nblocks * sizeof *blocks);
+        memcpy(p->branches, branches, nbranches * sizeof *branches);
+        p->nblocks = nblocks;
+        p->nbranches = nbranches;
+    } else if (ret == 0) {
+        ret = err_set(err, ERR_NOMEM, "close other programs", "profile: out of memory for %zu blocks", nblocks);
+    }
+    free(blocks);
+    free(branches);
+    return ret;
+}
+
+/* ---- an estimated counter ---- */
+
+struct scaled {
+    struct profile *p;
+    double *spread;  /* by node: its own */
+    double *below;   /* by node: with children; at most, as if all were wrong the same way */
+    double *sum, *sum_below; /* of those by function */
+    uint32_t *open;  /* by function: frames on the current path */
+};
+
+/* What was measured, or is nobody's, stays as it is. */
+static void scale_nodes(struct scaled *s, const struct rates *r)
+{
+    struct profile *p = s->p;
+    for (size_t i = 0; i < p->nnodes; i++) {
+        struct profile_node *n = &p->nodes[i];
+        const struct profile_function *f = &p->functions[n->function];
+        const struct rate *rate = f->description == PROFILE_UNKNOWN ? NULL : rates_at(r, f->low);
+        s->spread[i] = rate && r->measurements ? (double)n->c1 * rate->half : 0;
+        n->c1 = rate ? (uint64_t)((double)n->c1 * rate->factor + 0.5) : n->c1;
+        n->c1_children = n->c1;
+        s->below[i] = s->spread[i];
+    }
+    for (size_t i = p->nnodes; i-- > 0;)
+        if (p->nodes[i].parent != PROFILE_NO_PARENT) {
+            p->nodes[p->nodes[i].parent].c1_children += p->nodes[i].c1_children;
+            s->below[p->nodes[i].parent] += s->below[i];
+        }
+}
+
+static void scale_handlers(struct profile *p, const uint64_t *before)
+{
+    for (size_t k = 0; k < p->nhandlers; k++) {
+        struct profile_handler *h = &p->handlers[k];
+        double by = before[h->function] ? (double)p->functions[h->function].c1_children / (double)before[h->function] : 1;
+        h->c1 = (uint64_t)((double)h->c1 * by + 0.5);
+        h->longest = (uint64_t)((double)h->longest * by + 0.5);
+        h->shortest = (uint64_t)((double)h->shortest * by + 0.5);
+    }
+}
+
+static uint64_t rounded(double v) { return v < 1e18 ? (uint64_t)(v + 0.5) : (uint64_t)1e18; }
+
+/* In recursion the outermost frame has it all already. */
+static void sum_functions(struct scaled *s)
+{
+    struct profile *p = s->p;
+    for (size_t i = 0; i < p->nfunctions; i++)
+        p->functions[i].c1 = p->functions[i].c1_children = 0;
+    p->total_c1 = 0;
+    for (size_t i = 0; i < p->nnodes; i++) {
+        const struct profile_node *n = &p->nodes[i];
+        struct profile_function *f = &p->functions[n->function];
+        for (uint32_t k = (uint32_t)i - 1; i && k != n->parent; k = p->nodes[k].parent)
+            s->open[p->nodes[k].function]--;
+        f->c1 += n->c1;
+        s->sum[n->function] += s->spread[i];
+        p->total_c1 += n->c1;
+        if (s->open[n->function]++ == 0) {
+            f->c1_children += n->c1_children;
+            s->sum_below[n->function] += s->below[i];
+        }
+    }
+    for (size_t i = 0; i < p->nfunctions; i++) {
+        p->functions[i].c1_spread = rounded(s->sum[i]);
+        p->functions[i].c1_children_spread = rounded(s->sum_below[i]);
+    }
+}
+
+int profile_take_rates(struct profile *p, const struct rates *r, struct err *err)
+{
+    struct scaled s = { p, malloc((p->nnodes + 1) * sizeof(double)), malloc((p->nnodes + 1) * sizeof(double)),
+                        calloc(p->nfunctions + 1, sizeof(double)), calloc(p->nfunctions + 1, sizeof(double)),
+                        calloc(p->nfunctions + 1, sizeof(uint32_t)) };
+    uint64_t *before = malloc((p->nfunctions + 1) * sizeof *before), estimated = p->total_c1;
+    bool ok = s.spread && s.below && s.sum && s.sum_below && s.open && before;
+    for (size_t k = 0; ok && k < p->nfunctions; k++)
+        before[k] = p->functions[k].c1_children;
+    if (ok && r->given && p->type == PROFILE_TRACE) {
+        scale_nodes(&s, r);
+        sum_functions(&s);
+        scale_handlers(p, before);
+        double gap = (double)p->info.gap_c1, measured = (double)estimated - gap;
+        p->info.estimate = (struct profile_estimate){ true, r->measurements, r->sources, measured > 0 ? ((double)p->total_c1 - gap) / measured : 1 };
+    }
+    free(s.spread);
+    free(s.below);
+    free(s.sum);
+    free(s.sum_below);
+    free(s.open);
+    free(before);
+    return ok ? 0 : err_set(err, ERR_NOMEM, "close other programs", "profile: out of memory for %zu call paths", p->nnodes);
+}
+
+size_t profile_function_at(const struct profile *p, uint64_t addr)
+{
+    size_t low = 0, high = p->nfunctions;
+    while (low < high) { /* the last one that begins at or below addr */
+        size_t mid = low + (high - low) / 2;
+        if (p->functions[mid].low <= addr && p->functions[mid].description != PROFILE_UNKNOWN)
+            low = mid + 1;
+        else
+            high = mid;
+    }
+    return low && addr < p->functions[low - 1].high ? low - 1 : p->nfunctions;
+}
+
+/* A step may be doubtful at both ends, and a mark may come without a step. */
+double profile_doubt_share(const struct profile_function *f)
+{
+    if (!f->steps)
+        return f->doubts ? 1 : -1;
+    return f->doubts < f->steps ? (double)f->doubts / (double)f->steps : 1;
+}
+
+/* ---- walking ---- */
+
+size_t profile_subtree_end(const struct profile *p, size_t i)
+{
+    size_t end = i + 1;
+    /* In pre-order, a node behind i belongs to i as long as its parent does not come before i. */
+    while (end < p->nnodes && p->nodes[end].parent != PROFILE_NO_PARENT && p->nodes[end].parent >= i)
+        end++;
+    return end;
+}
+
+size_t profile_first_child(const struct profile *p, size_t i)
+{
+    return i + 1 < p->nnodes && p->nodes[i + 1].parent == i ? i + 1 : p->nnodes;
+}
+
+size_t profile_next_sibling(const struct profile *p, size_t i)
+{
+    size_t end = profile_subtree_end(p, i);
+    return end < p->nnodes && p->nodes[end].parent == p->nodes[i].parent ? end : p->nnodes;
+}

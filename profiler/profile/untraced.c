@@ -1,0 +1,37 @@
+#include "profiler/profile/untraced.h"
+
+#include <stdlib.h>
+
+#include "probe/base/err.h"
+
+enum { FIRST_ROWS = 64 };
+
+int untraced_add(struct untraced *u, const struct event *e)
+{
+    if (e->kind != EVENT_UNTRACED)
+        return 0;
+    if (!(e->flags & EVENT_HAS_PC)) {
+        u->n = 0;
+        return 0;
+    }
+    if (u->n == u->cap) {
+        size_t cap = u->cap ? 2 * u->cap : FIRST_ROWS;
+        struct untraced_row *more = realloc(u->row, cap * sizeof *more);
+        if (!more)
+            return -ERR_NOMEM;
+        u->row = more;
+        u->cap = cap;
+    }
+    u->row[u->n++] = (struct untraced_row){
+        .address = e->pc, .by = e->flags & EVENT_HAS_TARGET ? e->target : 0, .amount = e->amount,
+        .kind = (uint8_t)(e->vector < COVERAGE_NKINDS ? e->vector : COVERAGE_JUMP),
+        .cause = (uint8_t)(e->cause < COVERAGE_NCAUSES ? e->cause : COVERAGE_OTHER),
+    };
+    return 0;
+}
+
+void untraced_fini(struct untraced *u)
+{
+    free(u->row);
+    *u = (struct untraced){ 0 };
+}

@@ -1,0 +1,446 @@
+/* Function list and summary. */
+#include "profiler/views/report.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "profiler/views/report_names.h"
+#include "profiler/views/report_priv.h"
+#include "profiler/profile/slowdown.h"
+
+enum { COUNT_COLUMNS = 6, PERCENT_COLUMNS = 5, CACHE_COLUMNS = 5, DOUBT_COLUMNS = 4 };
+
+static const struct {
+    const char *name;
+    enum report_sort sort;
+} sorts[] = {
+    { "c1", REPORT_SORT_C1 },
+    { "hits", REPORT_SORT_HITS },
+    { "c1+children", REPORT_SORT_C1_CHILDREN },
+    { "c2", REPORT_SORT_C2 },
+    { "c2+children", REPORT_SORT_C2_CHILDREN },
+    { "line", REPORT_SORT_CACHE_LINE },
+    { "name", REPORT_SORT_NAME },
+    { "address", REPORT_SORT_ADDRESS },
+    { "c1-children", REPORT_SORT_C1_CHILDREN },
+    { "c2-children", REPORT_SORT_C2_CHILDREN },
+};
+
+int report_sort_parse(const char *text, enum report_sort *out, struct err *err)
+{
+    for (size_t i = 0; i < sizeof sorts / sizeof *sorts; i++)
+        if (!strcasecmp(text, sorts[i].name)) {
+            *out = sorts[i].sort;
+            return 0;
+        }
+    return err_set(err, ERR_USAGE, "sort by hits, c1, c1+children, c2, c2+children, line, name or address",
+                   "no column \"%.40s\"", text);
+}
+
+/* ---- order ---- */
+
+static int compare(uint64_t a, uint64_t b)
+{
+    return (a > b) - (a < b);
+}
+
+static int compare_by(const struct profile_function *a, const struct profile_function *b, enum report_sort sort)
+{
+    switch (sort) {
+    case REPORT_SORT_HITS:        return -compare(a->hits, b->hits);
+    case REPORT_SORT_C1_CHILDREN: return -compare(a->c1_children, b->c1_children);
+    case REPORT_SORT_C2:          return -compare(a->c2, b->c2);
+    case REPORT_SORT_C2_CHILDREN: return -compare(a->c2_children, b->c2_children);
+    case REPORT_SORT_CACHE_LINE:  return compare(a->cache_line, b->cache_line);
+    case REPORT_SORT_NAME:        return strcmp(report_shown_name(a), report_shown_name(b));
+    case REPORT_SORT_ADDRESS:     return compare(a->low, b->low);
+    default:                      return -compare(a->c1, b->c1);
+    }
+}
+
+struct order {
+    enum report_sort sort;
+    bool reverse;
+};
+
+static int by_order(const void *a, const void *b, void *ctx)
+{
+    const struct order *o = ctx;
+    const struct profile_function *x = *(const struct profile_function *const *)a;
+    const struct profile_function *y = *(const struct profile_function *const *)b;
+    int d = compare_by(x, y, o->sort);
+    d = o->reverse ? -d : d;
+    /* Equal rows: the more interesting first, and the same order every time. */
+    d = d ? d : compare_by(x, y, REPORT_SORT_C1);
+    d = d ? d : compare_by(x, y, REPORT_SORT_HITS);
+    d = d ? d : strcmp(x->name, y->name);
+    return d ? d : compare(x->low, y->low);
+}
+
+/* ---- rows ---- */
+
+/* Those that are not always there. */
+struct columns {
+    bool doubt, spread, cache;
+};
+
+/* A .prf does not say how much of a marked function is doubtful. */
+static bool shows_doubt(const struct profile *p)
+{
+    for (size_t i = 0; p->type != PROFILE_STATISTICAL && i < p->nfunctions; i++)
+        if (p->functions[i].doubtful && profile_doubt_share(&p->functions[i]) >= 0)
+            return true;
+    return false;
+}
+
+/* Half the width of the interval that holds the true share with 95 % probability, in percent. */
+static void interval_cell(const struct profile *p, const struct profile_function *f, struct report_line *l)
+{
+    char text[16];
+    double low, high;
+    sampling_interval(f->hits, p->total_hits, &low, &high);
+    snprintf(text, sizeof text, high - low < 0.02 ? "%.2f" : "%.1f", 50 * (high - low));
+    line_cell(l, text, PERCENT_COLUMNS);
+}
+
+/* Half the width of the interval that holds the true C1 with 95 % probability, in percent of it. */
+static void spread_cell(const struct profile_function *f, struct report_line *l)
+{
+    char text[16] = "-";
+    double percent = f->c1 ? 100 * (double)f->c1_spread / (double)f->c1 : 0;
+    if (f->c1 && percent < 999)
+        snprintf(text, sizeof text, percent < 9.95 ? "%.1f" : "%.0f", percent);
+    else if (f->c1)
+        snprintf(text, sizeof text, ">999");
+    line_cell(l, text, PERCENT_COLUMNS);
+}
+
+/* Parts without a cache have no such column where a spread needs the room. */
+static struct columns columns_of(const struct profile *p, bool doubt)
+{
+    struct columns c = { .doubt = doubt, .spread = p->type == PROFILE_TRACE && p->info.estimate.measurements };
+    c.cache = !c.spread;
+    for (size_t i = 0; i < p->nfunctions && !c.cache; i++)
+        c.cache = p->functions[i].cache_line != PROFILE_NOT_CACHED;
+    return c;
+}
+
+/* "?%": never 0.0 for what is marked. */
+static void doubt_cell(const struct profile_function *f, struct report_line *l)
+{
+    char text[8] = "";
+    double percent = 100 * profile_doubt_share(f);
+    if (f->doubtful && percent >= 0)
+        snprintf(text, sizeof text, percent < 0.1 ? "<0.1" : percent < 9.95 ? "%.1f" : "%.0f", percent);
+    line_cell(l, text, DOUBT_COLUMNS);
+}
+
+static void head(const struct profile *p, const struct columns *c, struct report_line *l, const struct text_sink *out)
+{
+    line_cell(l, "hits", COUNT_COLUMNS);
+    line_cell(l, "hits%", PERCENT_COLUMNS);
+    if (p->type == PROFILE_STATISTICAL)
+        line_cell(l, "+-", PERCENT_COLUMNS);
+    if (report_has_counter(p, 0)) {
+        line_cell(l, "C1", COUNT_COLUMNS);
+        line_cell(l, "C1%", PERCENT_COLUMNS);
+        if (c->spread)
+            line_cell(l, "+-%", PERCENT_COLUMNS);
+        line_cell(l, "C1+ch", COUNT_COLUMNS);
+    }
+    if (report_has_counter(p, 1)) {
+        line_cell(l, "C2", COUNT_COLUMNS);
+        line_cell(l, "C2+ch", COUNT_COLUMNS);
+    }
+    if (c->cache)
+        line_cell(l, "cache", CACHE_COLUMNS);
+    if (c->doubt)
+        line_cell(l, "?%", DOUBT_COLUMNS);
+    line_add(l, "  function");
+    line_end(l, out);
+}
+
+static void cells(const struct profile *p, const struct profile_function *f, const struct columns *c, struct report_line *l)
+{
+    char line[8] = "-";
+    line_number(l, f->hits, COUNT_COLUMNS);
+    line_percent(l, f->hits, p->total_hits, PERCENT_COLUMNS);
+    if (p->type == PROFILE_STATISTICAL)
+        interval_cell(p, f, l);
+    if (report_has_counter(p, 0)) {
+        line_number(l, f->c1, COUNT_COLUMNS);
+        line_percent(l, f->c1, p->total_c1, PERCENT_COLUMNS);
+        if (c->spread)
+            spread_cell(f, l);
+        line_number(l, f->c1_children, COUNT_COLUMNS);
+    }
+    if (report_has_counter(p, 1)) {
+        line_number(l, f->c2, COUNT_COLUMNS);
+        line_number(l, f->c2_children, COUNT_COLUMNS);
+    }
+    if (f->cache_line != PROFILE_NOT_CACHED)
+        snprintf(line, sizeof line, "%u", f->cache_line);
+    if (c->cache)
+        line_cell(l, line, CACHE_COLUMNS);
+}
+
+/* ---- which rows ---- */
+
+static bool was_hit(const struct profile_function *f)
+{
+    return f->hits || f->c1 || f->c2;
+}
+
+struct rows {
+    const struct profile_function **row;
+    struct profile_function *never; /* made for functions that only the ELF knows */
+    size_t n, nnever;
+    size_t below; /* left out by the threshold */
+    struct report_names *names; /* of all functions of the profile, then of those in never */
+};
+
+static void take(struct rows *r, const struct profile *p, const struct report_options *o,
+                 const struct profile_function *f)
+{
+    if (!o->all && !was_hit(f))
+        return;
+    if (!threshold_met(&o->hits, f->hits, p->total_hits)) {
+        r->below++;
+        return;
+    }
+    r->row[r->n++] = f;
+}
+
+static int by_address(const void *a, const void *b)
+{
+    return compare(((const struct profile_function *)a)->low, ((const struct profile_function *)b)->low);
+}
+
+static bool in_profile(const struct profile *p, const struct profile_function *sorted, uint64_t low)
+{
+    struct profile_function key = { .low = low };
+    return bsearch(&key, sorted, p->nfunctions, sizeof key, by_address) != NULL;
+}
+
+/* Functions the ELF has and the profile does not. */
+static void take_never_hit(struct rows *r, const struct profile *p, const struct report_options *o)
+{
+    struct profile_function *sorted = malloc((p->nfunctions + 1) * sizeof *sorted);
+    if (!sorted)
+        return;
+    if (p->nfunctions)
+        memcpy(sorted, p->functions, p->nfunctions * sizeof *sorted);
+    qsort(sorted, p->nfunctions, sizeof *sorted, by_address);
+    for (size_t i = 0; i < symbols_nfunctions(o->symbols); i++) {
+        const struct symbol_function *s = symbols_function(o->symbols, i);
+        if (in_profile(p, sorted, s->low))
+            continue;
+        struct profile_function *f = &r->never[r->nnever++];
+        *f = (struct profile_function){ .name = s->name, .low = s->low, .high = s->high,
+                                        .cache_line = PROFILE_NOT_CACHED };
+        take(r, p, o, f);
+    }
+    free(sorted);
+}
+
+static bool rows_name(struct rows *r, const struct profile *p)
+{
+    r->names = report_names_new(p->nfunctions + r->nnever);
+    for (size_t i = 0; r->names && i < p->nfunctions; i++)
+        report_names_set(r->names, i, report_shown_name(&p->functions[i]), p->functions[i].low);
+    for (size_t i = 0; r->names && i < r->nnever; i++)
+        report_names_set(r->names, p->nfunctions + i, report_shown_name(&r->never[i]), r->never[i].low);
+    return r->names != NULL;
+}
+
+static bool rows_make(struct rows *r, const struct profile *p, const struct report_options *o)
+{
+    size_t never = o->all && o->symbols ? symbols_nfunctions(o->symbols) : 0;
+    r->row = malloc((p->nfunctions + never + 1) * sizeof *r->row);
+    r->never = malloc((never + 1) * sizeof *r->never);
+    if (!r->row || !r->never)
+        return false;
+    for (size_t i = 0; i < p->nfunctions; i++)
+        take(r, p, o, &p->functions[i]);
+    if (never)
+        take_never_hit(r, p, o);
+    if (!rows_name(r, p))
+        return false;
+    struct order order = { o->sort, o->reverse };
+    qsort_r(r->row, r->n, sizeof *r->row, by_order, &order);
+    return true;
+}
+
+static size_t name_index(const struct rows *r, const struct profile *p, const struct profile_function *f)
+{
+    bool hit = f >= p->functions && f < p->functions + p->nfunctions;
+    return hit ? (size_t)(f - p->functions) : p->nfunctions + (size_t)(f - r->never);
+}
+
+static void row(const struct rows *r, const struct profile *p, const struct report_options *o, const struct profile_function *f,
+                const struct columns *c, struct report_line *l, const struct text_sink *out)
+{
+    char name[REPORT_LINE_BYTES];
+    if (o->color && f->doubtful)
+        line_escape(l, REPORT_RED);
+    cells(p, f, c, l);
+    if (c->doubt)
+        doubt_cell(f, l);
+    line_add(l, f->doubtful ? " ?" : "  ");
+    line_add(l, report_names_text(r->names, name_index(r, p, f), report_width(o) - l->columns, name, sizeof name));
+    if (o->color && f->doubtful)
+        line_escape(l, REPORT_PLAIN);
+    line_end(l, out);
+}
+
+int report_functions(const struct profile *p, const struct report_options *o, const struct text_sink *out)
+{
+    struct rows r = { 0 };
+    struct report_line l = { .bytes = 0 };
+    bool made = rows_make(&r, p, o);
+    if (made) {
+        report_legend(p, out);
+        struct columns c = columns_of(p, shows_doubt(p));
+        head(p, &c, &l, out);
+        for (size_t i = 0; i < r.n && (!o->limit || i < o->limit); i++)
+            row(&r, p, o, r.row[i], &c, &l, out);
+        if (o->limit && r.n > o->limit)
+            sink_printf(out, "%zu more functions not shown\n", r.n - o->limit);
+        if (r.below)
+            sink_printf(out, "%zu functions outside of the hits threshold not shown\n", r.below);
+        if (!r.n && !r.below)
+            sink_printf(out, "no function was hit\n");
+    }
+    report_names_free(r.names);
+    free(r.row);
+    free(r.never);
+    return made ? 0 : -ERR_NOMEM;
+}
+
+/* ---- summary ---- */
+
+/* 12,345,678 */
+static const char *grouped(uint64_t value, char buf[32])
+{
+    char digits[24];
+    int n = snprintf(digits, sizeof digits, "%" PRIu64, value), at = 0;
+    for (int i = 0; i < n; i++) {
+        if (i && (n - i) % 3 == 0)
+            buf[at++] = ',';
+        buf[at++] = digits[i];
+    }
+    buf[at] = '\0';
+    return buf;
+}
+
+static void totals(const struct profile *p, const struct text_sink *out)
+{
+    char a[32];
+    const uint64_t total[2] = { p->total_c1, p->total_c2 };
+    sink_printf(out, "total     %s hits%s", grouped(p->total_hits, a), p->type == PROFILE_STATISTICAL ? " (samples)" : "");
+    if (p->info.passes)
+        sink_printf(out, " in %s pass%s", grouped(p->info.passes, a), p->info.passes == 1 ? "" : "es");
+    sink_printf(out, "\n");
+    for (int i = 0; i < 2; i++) {
+        const struct profile_counter *c = &p->info.counter[i];
+        if (!report_has_counter(p, i))
+            continue;
+        bool cycles = !strcmp(report_unit(c), "cycles");
+        sink_printf(out, "C%d        %s %s%s\n", i + 1, grouped(total[i], a), c->name ? c->name : "",
+                    cycles ? " cycles" : "");
+    }
+}
+
+static const char *times(uint64_t n, char *buf, size_t cap)
+{
+    snprintf(buf, cap, n == 1 ? "once" : "%" PRIu64 " times", n);
+    return buf;
+}
+
+static void sampling(const struct profile *p, const struct text_sink *out)
+{
+    const struct profile_sampling *s = &p->info.sampling;
+    char a[32], b[32];
+    sink_printf(out, "sampling  %.1f looks a second of %s asked for", sampling_rate(s), grouped(s->rate_asked, a));
+    sink_printf(out, ", %s missed", grouped(s->missed, a));
+    if (s->asleep)
+        sink_printf(out, ";\n          the CPU was asleep in %s of %s (%.1f %%): those have no place above", grouped(s->asleep, a),
+                    grouped(s->looks, b), 100.0 * (double)s->asleep / (double)s->looks);
+    sink_printf(out, "\n          with 95 %% probability the true share is within +- percent of hits%%\n");
+}
+
+static void coverage(const struct profile *p, const struct text_sink *out)
+{
+    const struct profile_info *i = &p->info;
+    char a[32], b[32], c[32];
+    if (i->sampling.looks)
+        sampling(p, out);
+    if (i->sampling.looks && i->gaps)
+        sink_printf(out, "          the board was away %s: what ran then is not in here\n", times(i->gaps, a, sizeof a));
+    if (!i->events || i->sampling.looks)
+        return; /* read from a .prf, which does not say */
+    sink_printf(out, "coverage  %s events, %s%s lost, %s doubtful", grouped(i->events, a),
+                i->lost && i->lost_is_bound ? "at most " : "", grouped(i->lost, b), grouped(i->doubtful, c));
+    if (i->lost && p->total_c1)
+        sink_printf(out, "\n          %.2f %% of C1 seen", 100.0 * (double)(p->total_c1 - i->gap_c1) / (double)p->total_c1);
+    if (i->gaps)
+        sink_printf(out, "\n          the board was away %s: what ran then is not in here", times(i->gaps, a, sizeof a));
+    if (i->blind_events)
+        sink_printf(out, "\n          %.1f %% of C1 ran where code may have been left unseen, %s", p->total_c1 ? 100.0 * (double)i->blind_c1 / (double)p->total_c1 : 0,
+                    times(i->blind_events, a, sizeof a));
+    sink_printf(out, "\n");
+    if (i->doubtful || i->blind_events)
+        sink_printf(out, "          ? marks what may in part belong to a neighbour; ?%% is how much of it at most\n");
+}
+
+/* What C1 rests on, where it is no count. */
+static void estimate(const struct profile *p, const struct text_sink *out)
+{
+    const struct profile_estimate *e = &p->info.estimate;
+    const char *by = e->sources == EVENT_BY_STAMPS ? "time stamps" : e->sources == EVENT_BY_ARRIVALS ? "arrival times" : "stamps and arrivals";
+    char a[32];
+    if (!e->is || p->type != PROFILE_TRACE || !p->total_c1)
+        return;
+    if (!e->measurements) {
+        sink_printf(out, "estimate  C1: a cycle table alone: nothing told how long it took\n");
+        return;
+    }
+    sink_printf(out, "estimate  C1: a cycle table, corrected x%.2f by %s %s;\n", e->factor, grouped(e->measurements, a), by);
+    sink_printf(out, "          with 95 %% probability the true C1 is within +- percent of it\n");
+}
+
+static void duration(const struct profile *p, const struct text_sink *out)
+{
+    const struct profile_info *i = &p->info;
+    char a[80];
+    struct slowdown slow = slowdown_of(i->board_ns, i->held_ns, i->target_cycles, i->agent_cycles);
+    if (!i->target_cycles && !i->host_ns)
+        return;
+    sink_printf(out, "time     ");
+    if (i->target_cycles)
+        sink_printf(out, " %s target cycles", grouped(i->target_cycles, a));
+    if (i->target_cycles && i->host_ns)
+        sink_printf(out, ",");
+    if (i->host_ns)
+        sink_printf(out, " %.1f s on the host", (double)i->host_ns / 1e9);
+    sink_printf(out, "\n");
+    if (slow.times > 0)
+        sink_printf(out, "slow-down %s\n", slowdown_text(&slow, a, sizeof a));
+}
+
+void report_summary(const struct profile *p, const struct report_options *o, const struct text_sink *out)
+{
+    report_tasks(p, o, out);
+    totals(p, out);
+    if (p->info.unnamed)
+        report_wrapped("names", "the ELF names no functions: they are known by address, and end where the next one that was called begins", report_width(o), out);
+    report_unfinished(p, o, out);
+    estimate(p, out);
+    coverage(p, out);
+    report_untraced(p, o, out);
+    duration(p, out);
+    if (p->info.note)
+        report_wrapped("note", p->info.note, report_width(o), out);
+}

@@ -1,0 +1,58 @@
+/* Shared by the terminal reports. */
+#ifndef PROFILER_VIEWS_REPORT_PRIV_H
+#define PROFILER_VIEWS_REPORT_PRIV_H
+
+#include "profiler/views/report.h"
+
+enum { REPORT_WIDTH = 80, REPORT_WIDTH_MIN = 76, REPORT_LINE_BYTES = 1024, REPORT_LABEL = 10 };
+
+/* One line being put together; text beyond its capacity is dropped, never overrun. */
+struct report_line {
+    char text[REPORT_LINE_BYTES];
+    size_t bytes;
+    unsigned columns; /* as shown: escape sequences count nothing, a UTF-8 sequence one */
+};
+
+/* line_add - text that shows; line_escape - text that does not; line_number - a count, right-aligned in
+ * `columns`, with a blank before it unless it is first; line_percent - "12.3" of total, the same way. */
+void line_add(struct report_line *l, const char *text);
+void line_escape(struct report_line *l, const char *text);
+void line_cell(struct report_line *l, const char *text, unsigned columns);
+void line_number(struct report_line *l, unsigned long long value, unsigned columns);
+void line_percent(struct report_line *l, unsigned long long value, unsigned long long total, unsigned columns);
+
+/* line_end - trailing blanks off, line feed, out, ready for the next. */
+void line_end(struct report_line *l, const struct text_sink *out);
+
+/* Columns that a text takes: a UTF-8 sequence is one. */
+unsigned report_columns(const char *text);
+
+/* Columns of the report, within what lines can hold. */
+unsigned report_width(const struct report_options *o);
+/* Counter i (0, 1) was counted: it has a name, or a total from a file without one. Never in a statistical profile. */
+bool report_has_counter(const struct profile *p, int i);
+
+/* The name people see: qualified where others have the same. */
+const char *report_shown_name(const struct profile_function *f);
+/* The counter's unit, "" where its name says it already (bus-cycles). */
+const char *report_unit(const struct profile_counter *c);
+
+/* "C1 elapsed-time (cycles), C2 icache-miss (count)"; nothing for a statistical profile. */
+void report_legend(const struct profile *p, const struct text_sink *out);
+
+/* "label     text", broken between words; what does not fit goes below it. */
+void report_wrapped(const char *label, const char *text, unsigned width, const struct text_sink *out);
+
+/* What each task took, in a table; nothing if none is known. */
+void report_tasks(const struct profile *p, const struct report_options *o, const struct text_sink *out);
+
+/* The exception that was never returned from; nothing if there is none. */
+void report_unfinished(const struct profile *p, const struct report_options *o, const struct text_sink *out);
+
+/* The places that gave no events, by cause; nothing if there are none. */
+void report_untraced(const struct profile *p, const struct report_options *o, const struct text_sink *out);
+
+#define REPORT_RED "\033[31m"
+#define REPORT_PLAIN "\033[0m"
+
+#endif

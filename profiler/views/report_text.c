@@ -1,0 +1,146 @@
+/* Lines and numbers of the terminal reports. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "profiler/views/report_priv.h"
+
+unsigned report_width(const struct report_options *o)
+{
+    unsigned width = o->width ? o->width : REPORT_WIDTH;
+    return width < REPORT_WIDTH_MIN ? REPORT_WIDTH_MIN : width > REPORT_LINE_BYTES / 4 ? REPORT_LINE_BYTES / 4 : width;
+}
+
+bool report_has_counter(const struct profile *p, int i)
+{
+    if (p->type == PROFILE_STATISTICAL)
+        return false;
+    return p->info.counter[i].code || p->info.counter[i].name || (i ? p->total_c2 : p->total_c1);
+}
+
+const char *report_shown_name(const struct profile_function *f)
+{
+    return f->qualified && *f->qualified ? f->qualified : f->name;
+}
+
+const char *report_unit(const struct profile_counter *c)
+{
+    const char *unit = c->unit ? c->unit : "count";
+    return c->name && strstr(c->name, unit) ? "" : unit;
+}
+
+void report_legend(const struct profile *p, const struct text_sink *out)
+{
+    bool any = false;
+    for (int i = 0; i < 2; i++) {
+        const struct profile_counter *c = &p->info.counter[i];
+        if (!report_has_counter(p, i) || !c->name)
+            continue;
+        const char *unit = report_unit(c), *estimate = i == 0 && p->info.estimate.is ? "estimate" : "";
+        sink_printf(out, "%sC%d %s", any ? ", " : "", i + 1, c->name);
+        if (*unit || *estimate)
+            sink_printf(out, " (%s%s%s)", unit, *unit && *estimate ? ", " : "", estimate);
+        any = true;
+    }
+    if (any)
+        sink_printf(out, "\n");
+}
+
+/* ---- lines ---- */
+
+unsigned report_columns(const char *text)
+{
+    unsigned n = 0;
+    for (; *text; text++)
+        n += (*text & 0xC0) != 0x80;
+    return n;
+}
+
+void line_escape(struct report_line *l, const char *text)
+{
+    size_t n = strlen(text), room = sizeof l->text - 2 - l->bytes;
+    n = n < room ? n : room;
+    memcpy(l->text + l->bytes, text, n);
+    l->bytes += n;
+}
+
+void line_add(struct report_line *l, const char *text)
+{
+    line_escape(l, text);
+    l->columns += report_columns(text);
+}
+
+void line_cell(struct report_line *l, const char *text, unsigned columns)
+{
+    unsigned n = report_columns(text);
+    if (l->columns)
+        line_add(l, " ");
+    for (; n < columns; n++)
+        line_add(l, " ");
+    line_add(l, text);
+}
+
+void line_number(struct report_line *l, unsigned long long value, unsigned columns)
+{
+    char text[32];
+    line_cell(l, report_number(value, text, sizeof text), columns);
+}
+
+void line_percent(struct report_line *l, unsigned long long value, unsigned long long total, unsigned columns)
+{
+    char text[32] = "-";
+    double share = total ? 100.0 * (double)value / (double)total : 0;
+    if (share > 999)
+        snprintf(text, sizeof text, ">999"); /* a file whose sums do not add up */
+    else if (total)
+        snprintf(text, sizeof text, share > 99.95 ? "%.0f" : "%.1f", share);
+    line_cell(l, text, columns);
+}
+
+void line_end(struct report_line *l, const struct text_sink *out)
+{
+    while (l->bytes && l->text[l->bytes - 1] == ' ')
+        l->bytes--;
+    l->text[l->bytes++] = '\n';
+    out->write(out->ctx, l->text, l->bytes);
+    l->bytes = 0;
+    l->columns = 0;
+}
+
+void report_wrapped(const char *label, const char *text, unsigned width, const struct text_sink *out)
+{
+    const unsigned room = width - REPORT_LABEL;
+    while (*text) {
+        size_t n = strlen(text);
+        if (n > room) {
+            n = room;
+            while (n && text[n] != ' ')
+                n--;
+            n = n ? n : room;
+        }
+        sink_printf(out, "%-*s%.*s\n", REPORT_LABEL, label, (int)n, text);
+        label = "";
+        text += n;
+        text += strspn(text, " ");
+    }
+}
+
+/* ---- numbers ---- */
+
+char *report_number(unsigned long long value, char *buf, size_t cap)
+{
+    static const char units[] = "kMGTPE";
+    if (value <= 99999) {
+        snprintf(buf, cap, "%llu", value);
+        return buf;
+    }
+    double v = (double)value / 1000;
+    int unit = 0;
+    while (v >= 999.95 && units[unit + 1]) {
+        v /= 1000;
+        unit++;
+    }
+    int decimals = v < 9.9995 ? 3 : v < 99.995 ? 2 : 1;
+    snprintf(buf, cap, "%.*f%c", decimals, v, units[unit]);
+    return buf;
+}

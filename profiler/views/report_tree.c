@@ -1,0 +1,217 @@
+/* The tree of call paths. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "profiler/views/report_names.h"
+#include "profiler/views/report_priv.h"
+
+enum { COUNT_COLUMNS = 6, PERCENT_COLUMNS = 5, NAME_LEAST = 16 };
+
+struct tree {
+    const struct profile *p;
+    const struct report_options *o;
+    const struct text_sink *out;
+    uint32_t *order;  /* nodes sorted by parent, then by C1+children: each node's children are a run */
+    uint32_t *first;  /* per node (and nnodes: roots): where its run begins in order */
+    uint32_t *end;    /* per node: behind its run */
+    uint32_t *at;     /* per level: place in order */
+    bool *visible;
+    size_t below;     /* call paths left out by the threshold */
+    struct report_names *names; /* of the profile's functions */
+};
+
+/* ---- order ---- */
+
+static size_t parent_of(const struct profile *p, uint32_t i)
+{
+    return p->nodes[i].parent == PROFILE_NO_PARENT ? p->nnodes : p->nodes[i].parent;
+}
+
+static int by_parent_and_cost(const void *a, const void *b, void *ctx)
+{
+    const struct profile *p = ctx;
+    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+    size_t px = parent_of(p, x), py = parent_of(p, y);
+    const struct profile_node *m = &p->nodes[x], *n = &p->nodes[y];
+    if (px != py)
+        return px < py ? -1 : 1;
+    if (m->c1_children != n->c1_children)
+        return m->c1_children > n->c1_children ? -1 : 1;
+    if (m->hits != n->hits)
+        return m->hits > n->hits ? -1 : 1;
+    return (x > y) - (x < y);
+}
+
+/* A path is shown if it or a path below it meets the threshold; parents come before children in nodes. */
+static void find_visible(struct tree *t)
+{
+    const struct profile *p = t->p;
+    for (size_t i = p->nnodes; i-- > 0;) {
+        bool meets = threshold_met(&t->o->hits, p->nodes[i].hits, p->total_hits);
+        t->visible[i] |= meets;
+        t->below += !t->visible[i];
+        if (t->visible[i] && p->nodes[i].parent != PROFILE_NO_PARENT)
+            t->visible[p->nodes[i].parent] = true;
+    }
+}
+
+static void find_runs(struct tree *t)
+{
+    const struct profile *p = t->p;
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < p->nnodes; i++)
+        if (t->visible[i])
+            t->order[n++] = i;
+    qsort_r(t->order, n, sizeof *t->order, by_parent_and_cost, (void *)(uintptr_t)p);
+    for (uint32_t k = 0; k < n; k++) {
+        size_t parent = parent_of(p, t->order[k]);
+        if (k == 0 || parent_of(p, t->order[k - 1]) != parent)
+            t->first[parent] = k;
+        t->end[parent] = k + 1;
+    }
+}
+
+/* ---- rows ---- */
+
+static void head(const struct tree *t, struct report_line *l)
+{
+    line_cell(l, "hits", COUNT_COLUMNS);
+    if (report_has_counter(t->p, 0)) {
+        line_cell(l, "C1", COUNT_COLUMNS);
+        line_cell(l, "C1+ch", COUNT_COLUMNS);
+        line_cell(l, "%", PERCENT_COLUMNS);
+    }
+    if (report_has_counter(t->p, 1)) {
+        line_cell(l, "C2", COUNT_COLUMNS);
+        line_cell(l, "C2+ch", COUNT_COLUMNS);
+    }
+    line_add(l, "  call path");
+    line_end(l, t->out);
+}
+
+static void cells(const struct tree *t, const struct profile_node *n, struct report_line *l)
+{
+    line_number(l, n->hits, COUNT_COLUMNS);
+    if (report_has_counter(t->p, 0)) {
+        line_number(l, n->c1, COUNT_COLUMNS);
+        line_number(l, n->c1_children, COUNT_COLUMNS);
+        line_percent(l, n->c1_children, t->p->total_c1, PERCENT_COLUMNS);
+    }
+    if (report_has_counter(t->p, 1)) {
+        line_number(l, n->c2, COUNT_COLUMNS);
+        line_number(l, n->c2_children, COUNT_COLUMNS);
+    }
+}
+
+static bool last_of_run(const struct tree *t, uint32_t level)
+{
+    uint32_t k = t->at[level];
+    return k + 1 == t->end[parent_of(t->p, t->order[k])];
+}
+
+/* Lines from the ancestors, and the node's own branch. What is too deep to be drawn is numbered instead. */
+static void indent(const struct tree *t, uint32_t level, unsigned room, struct report_line *l)
+{
+    static const char *const box[] = { "│ ", "  ", "├─", "└─" }, *const plain[] = { "| ", "  ", "+-", "`-" };
+    const char *const *draw = t->o->ascii ? plain : box;
+    char number[16];
+    if (level == 0)
+        return;
+    if (2 * level + NAME_LEAST > room) {
+        snprintf(number, sizeof number, "%s%u ", t->o->ascii ? ">" : "↳", level);
+        line_add(l, number);
+        return;
+    }
+    for (uint32_t i = 1; i < level; i++)
+        line_add(l, draw[last_of_run(t, i)]);
+    line_add(l, draw[2 + last_of_run(t, level)]);
+}
+
+static void row(const struct tree *t, uint32_t node, uint32_t level, struct report_line *l)
+{
+    const struct profile_node *n = &t->p->nodes[node];
+    char name[REPORT_LINE_BYTES];
+    bool red = t->o->color && n->doubtful;
+    if (red)
+        line_escape(l, REPORT_RED);
+    cells(t, n, l);
+    line_add(l, n->doubtful ? " ?" : "  ");
+    if (red)
+        line_escape(l, REPORT_PLAIN);
+    indent(t, level, report_width(t->o) - l->columns, l);
+    line_add(l, report_names_text(t->names, n->function, report_width(t->o) - l->columns, name, sizeof name));
+    line_end(l, t->out);
+}
+
+/* ---- walk ---- */
+
+/* at[level] is the node shown last on each level; no recursion, paths may be thousands deep. */
+static void walk(struct tree *t)
+{
+    struct report_line l = { .bytes = 0 };
+    size_t shown = 0, roots = t->p->nnodes;
+    uint32_t level = 0;
+    if (t->first[roots] == t->end[roots])
+        return;
+    t->at[0] = t->first[roots];
+    for (;;) {
+        uint32_t node = t->order[t->at[level]];
+        if (t->o->limit && shown++ >= t->o->limit) {
+            sink_printf(t->out, "more call paths not shown\n");
+            return;
+        }
+        row(t, node, level, &l);
+        if (t->first[node] != t->end[node]) {
+            t->at[++level] = t->first[node];
+            continue;
+        }
+        while (last_of_run(t, level)) {
+            if (level == 0)
+                return;
+            level--;
+        }
+        t->at[level]++;
+    }
+}
+
+static bool tree_make(struct tree *t)
+{
+    size_t n = t->p->nnodes + 1;
+    t->order = malloc(n * sizeof *t->order);
+    t->first = calloc(n, sizeof *t->first);
+    t->end = calloc(n, sizeof *t->end);
+    t->at = malloc(n * sizeof *t->at);
+    t->visible = calloc(n, sizeof *t->visible);
+    t->names = report_names_new(t->p->nfunctions);
+    for (size_t i = 0; t->names && i < t->p->nfunctions; i++)
+        report_names_set(t->names, i, report_shown_name(&t->p->functions[i]), t->p->functions[i].low);
+    return t->order && t->first && t->end && t->at && t->visible && t->names;
+}
+
+int report_tree(const struct profile *p, const struct report_options *o, const struct text_sink *out)
+{
+    struct tree t = { .p = p, .o = o, .out = out };
+    struct report_line l = { .bytes = 0 };
+    if (p->type == PROFILE_STATISTICAL) {
+        sink_printf(out, "a statistical profile has no call paths\n");
+        return 0;
+    }
+    bool made = tree_make(&t);
+    if (made) {
+        find_visible(&t);
+        find_runs(&t);
+        report_legend(p, out);
+        head(&t, &l);
+        walk(&t);
+        if (t.below)
+            sink_printf(out, "%zu call paths outside of the hits threshold not shown\n", t.below);
+    }
+    free(t.order);
+    free(t.first);
+    free(t.end);
+    free(t.at);
+    free(t.visible);
+    report_names_free(t.names);
+    return made ? 0 : -ERR_NOMEM;
+}

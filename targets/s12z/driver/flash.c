@@ -1,0 +1,429 @@
+/* Flash and EEPROM through the part's own controller, FTMRZ, over BDC; the CPU stays halted, unless there is so much that a loader in RAM pays
+ * (s12z/driver/loader.c). Source: reference/s12z.md 1.9, 3.1, 3.2; registers from
+ * the derivative header (mc9s12zvml128.h); command codes and word counts as open boot loaders for these parts use them.
+ *
+ * The security byte lies in the sector of the vectors, so every load that has vectors erases it, and an erased one means "secured". That sector is
+ * therefore erased last, and its security byte is programmed at once. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "probe/base/bytes.h"
+#include "probe/base/log.h"
+#include "probe/base/util.h"
+#include "targets/s12z/driver/driver.h"
+
+enum { FCLKDIV = 0x380, FSEC = 0x381, FCCOBIX = 0x382, FSTAT = 0x386, FPROT = 0x388, DFPROT = 0x389, FCCOB0 = 0x38C };
+enum { FCLKDIV_LD = 0x80, FCLKDIV_LCK = 0x40, FDIV_MASK = 0x3F, FSTAT_CCIF = 0x80, FSTAT_ACCERR = 0x20, FSTAT_FPVIOL = 0x10, FSTAT_MGSTAT = 0x03 };
+enum { CMD_PROGRAM = 0x06, CMD_ERASE = 0x0A, CMD_PROGRAM_EEPROM = 0x11, CMD_ERASE_EEPROM = 0x12 };
+enum { PHRASE = 8, EEPROM_UNIT = 4, CONFIG_SECTOR = 0xFFFE00, CONFIG_PHRASE = 0xFFFE08, SECURITY_BYTE = 0xFFFE0F, UNSECURED = 0xFE };
+enum { FCLK_HZ = 1000000, MAX_BUS_MHZ = 64, COMMAND_LIMIT_MS = 200, LOOK_NS = 20000, VERIFY_CHUNK = 2048, WORTH_A_LOADER = 32 };
+
+/* One of the two memories. */
+struct area {
+    uint32_t start, bytes, sector, unit; /* unit: what is programmed at once */
+    uint8_t erase, program;              /* command codes */
+    uint8_t *data, *set;                 /* what is to be there, and which bytes of it were given (1) */
+    uint8_t *erased, *done;              /* per sector; per unit: programmed */
+};
+
+struct s12z_flash {
+    struct area area[2]; /* flash, EEPROM */
+    bool ready;          /* the divider is set */
+    bool was_fast;
+    bool config_erased;  /* the sector of vectors and security byte was, or may have been */
+    uint64_t programmed, shown;
+};
+
+static int make_area(struct area *a, uint32_t start, uint32_t bytes, uint32_t sector, uint32_t unit)
+{
+    *a = (struct area){ .start = start, .bytes = bytes, .sector = sector, .unit = unit };
+    a->data = malloc(bytes);
+    a->set = calloc(1, bytes);
+    a->erased = calloc(1, bytes / sector);
+    a->done = calloc(1, bytes / unit);
+    if (!a->data || !a->set || !a->erased || !a->done)
+        return -ERR_NOMEM;
+    memset(a->data, 0xFF, bytes);
+    return 0;
+}
+
+void s12z_flash_close(struct s12z_target *t)
+{
+    for (size_t k = 0; t->flash && k < ARRAY_LEN(t->flash->area); k++) {
+        struct area *a = &t->flash->area[k];
+        free(a->data);
+        free(a->set);
+        free(a->erased);
+        free(a->done);
+    }
+    free(t->flash);
+    t->flash = NULL;
+    free(t->loader);
+    t->loader = NULL;
+}
+
+/* ---- the controller ---- */
+
+/* FCLK is to be 1 MHz. A program that has set the divider knows its bus clock; else BDCFCLK tells it, whose SYNC also makes the link fast, if the adapter
+ * is: with the CPU halted nothing changes the PLL. */
+static int set_divider(struct s12z_target *t, struct err *err)
+{
+    uint8_t div;
+    bool slow = t->bdc->max_hz;
+    t->flash->was_fast = slow || REG_GET(t->control, S12Z_BDCCSR_CLKSW); /* nothing to put back */
+    int ret = slow ? s12z_measure_fast(t, err) : s12z_clock_source(t, true, err);
+    if (ret == 0)
+        ret = s12z_peek8(t, FCLKDIV, &div, err);
+    if (ret < 0)
+        return ret;
+    uint32_t mhz = (t->fast_hz / S12Z_BDCFCLK_PER_BUS + FCLK_HZ / 2) / FCLK_HZ;
+    if (mhz < 1 || mhz > MAX_BUS_MHZ)
+        return err_set(err, ERR_PROTOCOL, "monitor reset halt brings the clocks back to their start",
+                       "flash: a bus clock of %u Hz does not give the flash its 1 MHz", t->fast_hz);
+    if (!(div & FCLKDIV_LCK))
+        ret = s12z_poke8(t, FCLKDIV, (uint8_t)(mhz - 1), err);
+    /* what the program protects can be opened in special mode only; elsewhere the writes do nothing */
+    if (ret == 0)
+        ret = s12z_poke8(t, FPROT, 0xFF, err);
+    return ret < 0 ? ret : s12z_poke8(t, DFPROT, 0xFF, err);
+}
+
+static int open_flash(struct s12z_target *t, struct err *err)
+{
+    const struct s12z_chip *c = t->chip;
+    if (!s12z_is_halted(t, err, "flash"))
+        return t->secured ? -ERR_SECURED : t->state == TARGET_GONE ? -ERR_NO_TARGET : -ERR_STATE;
+    if (t->flash)
+        return 0;
+    t->flash = calloc(1, sizeof *t->flash);
+    if (!t->flash || make_area(&t->flash->area[0], c->flash_start, S12Z_ADDRESS + 1 - c->flash_start, S12Z_FLASH_SECTOR, PHRASE) < 0
+        || make_area(&t->flash->area[1], S12Z_EEPROM_START, c->eeprom_end + 1 - S12Z_EEPROM_START, S12Z_EEPROM_SECTOR, EEPROM_UNIT) < 0) {
+        s12z_flash_close(t);
+        return err_set(err, ERR_NOMEM, "close other programs", "flash: no memory");
+    }
+    t->flash->area[0].erase = CMD_ERASE;
+    t->flash->area[0].program = CMD_PROGRAM;
+    t->flash->area[1].erase = CMD_ERASE_EEPROM;
+    t->flash->area[1].program = CMD_PROGRAM_EEPROM;
+    return 0;
+}
+
+static int refused(uint8_t fstat, const char *what, uint32_t addr, struct err *err)
+{
+    if (fstat & FSTAT_FPVIOL)
+        return err_set(err, ERR_FAULT, "monitor reset halt: protection can be lifted in special mode; monitor unsecure erases all of it",
+                       "%s %06X: the sector is protected (FPVIOL)", what, addr);
+    if (fstat & FSTAT_ACCERR)
+        return err_set(err, ERR_FAULT, "is the part the one named by --target?", "%s %06X: refused by the flash controller (ACCERR)", what, addr);
+    return err_set(err, ERR_FAULT, "check the supply voltage and the bus clock; the flash may be worn out",
+                   "%s %06X: the flash did not take it (FSTAT %02X)", what, addr, fstat);
+}
+
+/* Command, address and words into FCCOB, launched, waited for. */
+static int command(struct s12z_target *t, uint8_t code, uint32_t addr, const uint8_t *data, unsigned len, const char *what, struct err *err)
+{
+    uint8_t cob[4 + PHRASE] = { code, (uint8_t)(addr >> 16), (uint8_t)(addr >> 8), (uint8_t)addr }, ix = (uint8_t)(1 + len / 2);
+    uint8_t clear = FSTAT_ACCERR | FSTAT_FPVIOL, launch = FSTAT_CCIF, fstat = 0;
+    memcpy(cob + 4, data ? data : cob, len);
+    struct bdc_op ops[] = {
+        { .kind = BDC_WRITE, .addr = FSTAT, .width = 1, .tx = &clear, .len = 1 },
+        { .kind = BDC_WRITE, .addr = FCCOBIX, .width = 1, .tx = &ix, .len = 1 },
+        { .kind = BDC_WRITE, .addr = FCCOB0, .width = 2, .tx = cob, .len = 4 + len },
+        { .kind = BDC_WRITE, .addr = FSTAT, .width = 1, .tx = &launch, .len = 1 },
+        { .kind = BDC_READ, .addr = FSTAT, .width = 1, .rx = &fstat, .len = 1 },
+    };
+    int ret = s12z_do(t, ops, ARRAY_LEN(ops), err);
+    for (uint64_t since = s12z_now(t); ret == 0 && !(fstat & FSTAT_CCIF);) {
+        if (s12z_now(t) - since > COMMAND_LIMIT_MS * 1000000ull)
+            return err_set(err, ERR_TIMEOUT, "monitor reset halt, then load again", "%s %06X: the flash controller does not end (FSTAT %02X)", what,
+                           addr, fstat);
+        if ((ret = s12z_wait(t, LOOK_NS, err)) == 0)
+            ret = s12z_peek8(t, FSTAT, &fstat, err);
+    }
+    if (ret < 0)
+        return err_prefix(err, ret, what);
+    return fstat & (FSTAT_ACCERR | FSTAT_FPVIOL | FSTAT_MGSTAT) ? refused(fstat, what, addr, err) : 0;
+}
+
+/* ---- areas ---- */
+
+static struct area *area_of(struct s12z_target *t, uint64_t addr, uint64_t len, struct err *err)
+{
+    for (size_t k = 0; k < ARRAY_LEN(t->flash->area); k++) {
+        struct area *a = &t->flash->area[k];
+        if (addr >= a->start && addr - a->start < a->bytes && len <= a->bytes - (addr - a->start))
+            return a;
+    }
+    err_set(err, ERR_FAULT, "see info mem", "%llu bytes at %06llX are not flash or EEPROM of a %s", (unsigned long long)len,
+            (unsigned long long)addr, t->chip->name);
+    return NULL;
+}
+
+static bool blank(struct s12z_target *t, const struct area *a, uint32_t sector)
+{
+    uint8_t got[S12Z_FLASH_SECTOR];
+    if (s12z_read_raw(t, a->start + sector * a->sector, 0, got, a->sector, NULL) < 0)
+        return false;
+    for (uint32_t k = 0; k < a->sector; k++)
+        if (got[k] != 0xFF)
+            return false;
+    return true;
+}
+
+/* What an earlier download that was broken off had for this sector counts no more. */
+static void renew_sector(struct area *a, uint32_t sector)
+{
+    a->erased[sector] = 1;
+    memset(a->data + sector * a->sector, 0xFF, a->sector);
+    memset(a->set + sector * a->sector, 0, a->sector);
+    memset(a->done + sector * a->sector / a->unit, 0, MAX(a->sector / a->unit, 1u));
+}
+
+static bool nothing(const uint8_t *data, uint32_t n)
+{
+    while (n > 0 && data[n - 1] == 0xFF)
+        n--;
+    return n == 0;
+}
+
+static int erase_sector(struct s12z_target *t, struct area *a, uint32_t sector, struct err *err)
+{
+    uint32_t addr = a->start + sector * a->sector;
+    return blank(t, a, sector) ? 0 : command(t, a->erase, addr, NULL, 0, "erase", err);
+}
+
+/* The same by the loader. */
+static int by_loader(int ret, const struct s12z_loader_refusal *refusal, struct err *err)
+{
+    return ret < 0 ? err_prefix(err, ret, "program") : ret ? refused(refusal->fstat, "program", refusal->addr, err) : 0;
+}
+
+static int program_unit(struct s12z_target *t, struct area *a, uint32_t unit, bool loader, struct err *err)
+{
+    const uint8_t *data = a->data + unit * a->unit;
+    uint32_t addr = a->start + unit * a->unit;
+    struct s12z_loader_refusal refusal;
+    a->done[unit] = 1;
+    if (nothing(data, a->unit))
+        return 0;
+    int ret = loader ? by_loader(s12z_loader_program(t, a->program, addr, data, &refusal, err), &refusal, err)
+                     : command(t, a->program, addr, data, a->unit, "program", err);
+    t->flash->programmed += a->unit;
+    if (ret == 0 && t->flash->programmed - t->flash->shown >= 4096) {
+        t->flash->shown = t->flash->programmed;
+        log_msg(t->probe->log, LOG_TARGET, "%s: %llu bytes programmed", t->probe->name, (unsigned long long)t->flash->programmed);
+    }
+    return ret;
+}
+
+static bool is_config(const struct area *a, uint32_t sector) { return a->start + sector * a->sector == CONFIG_SECTOR; }
+
+/* Wholly given; with `rest` given in part, too. Not in the configuration sector: it comes last. */
+static bool is_due(const struct area *a, uint32_t u, bool rest)
+{
+    uint32_t given = 0;
+    for (uint32_t k = 0; k < a->unit; k++)
+        given += a->set[u * a->unit + k];
+    bool wanted = given == a->unit || (rest && given);
+    return wanted && !a->done[u] && (rest || !is_config(a, u * a->unit / a->sector));
+}
+
+static bool many_due(const struct area *a, uint32_t from, uint32_t to, bool rest)
+{
+    unsigned n = 0;
+    for (uint32_t u = from / a->unit; u * a->unit < to && n < WORTH_A_LOADER; u++)
+        n += is_due(a, u, rest) && !nothing(a->data + u * a->unit, a->unit);
+    return n == WORTH_A_LOADER;
+}
+
+/* Units of [from, to) (offsets). */
+static int program_range(struct s12z_target *t, struct area *a, uint32_t from, uint32_t to, bool rest, struct err *err)
+{
+    int ret = 0;
+    struct s12z_loader_refusal refusal;
+    bool loader = a->unit == PHRASE && (t->loader || many_due(a, from, to, rest)) && s12z_loader_come(t);
+    for (uint32_t u = from / a->unit; ret == 0 && u * a->unit < to; u++)
+        if (is_due(a, u, rest))
+            ret = program_unit(t, a, u, loader, err);
+    return loader && ret == 0 ? by_loader(s12z_loader_rest(t, &refusal, err), &refusal, err) : ret;
+}
+
+/* ---- how it ends ---- */
+
+/* What a failed download leaves, for people. */
+static void describe_rest(struct s12z_target *t)
+{
+    unsigned sectors = 0;
+    for (size_t k = 0; k < ARRAY_LEN(t->flash->area); k++)
+        for (uint32_t s = 0; s < t->flash->area[k].bytes / t->flash->area[k].sector; s++)
+            sectors += t->flash->area[k].erased[s];
+    const struct area *a = &t->flash->area[0];
+    snprintf(t->flash_left, sizeof t->flash_left, "%u sectors were given up for it, %llu bytes of them are programmed, nothing is verified; security byte %s", sectors,
+             (unsigned long long)t->flash->programmed,
+             !a->erased[(CONFIG_SECTOR - a->start) / a->sector] || !t->flash->config_erased ? "and vectors are as before"
+             : a->done[(CONFIG_PHRASE - a->start) / a->unit] ? "is programmed" : "IS ERASED: the part is secured at its next reset");
+}
+
+static int finish(struct s12z_target *t, int ret, struct err *err)
+{
+    struct err own = { .code = ERR_OK };
+    bool slow = t->flash && !t->flash->was_fast && !t->opt.fast_clock;
+    t->flash_left[0] = 0;
+    if (ret < 0 && t->flash)
+        describe_rest(t);
+    int away = s12z_loader_leave(t, ret < 0 ? &own : err);
+    ret = ret < 0 ? ret : away;
+    s12z_flash_close(t);
+    int back = slow && t->state == TARGET_HALTED ? s12z_clock_source(t, false, ret < 0 ? &own : err) : 0;
+    if (ret < 0 && err) {
+        t->flash_failure = *err;
+        log_msg(t->probe->log, LOG_TARGET, "%s: %s", t->probe->name, err->what);
+    }
+    return ret < 0 ? s12z_lost(t, ret) : back;
+}
+
+bool s12z_flash_broken_off(struct s12z_target *t, const char *by)
+{
+    struct err why = { .code = ERR_OK };
+    bool fast_left = t->flash && t->state != TARGET_HALTED && !t->flash->was_fast && !t->opt.fast_clock;
+    if (t->flash)
+        finish(t, err_set(&why, ERR_CANCELLED, "load again", "it was broken off by %s", by), &why);
+    return fast_left;
+}
+
+static int begin(struct s12z_target *t, struct err *err)
+{
+    int ret = open_flash(t, err);
+    if (ret == 0 && !t->flash->ready) {
+        t->flash_failure.code = ERR_OK;
+        ret = set_divider(t, err);
+        if (ret < 0)
+            return finish(t, ret, err);
+        t->flash->ready = true;
+    }
+    return ret;
+}
+
+int s12z_flash_erase(struct target *target, uint64_t addr, uint64_t len, struct err *err)
+{
+    struct s12z_target *t = s12z_of(target);
+    struct err why = { .code = ERR_OK };
+    int ret = begin(t, &why);
+    struct area *a = ret == 0 ? area_of(t, addr, len, &why) : NULL;
+    if (ret == 0 && (!a || (addr - a->start) % a->sector || len % a->sector))
+        ret = finish(t, a ? err_set(&why, ERR_USAGE, "see info mem", "erase: %06llX, %llu bytes are not whole sectors of %u", (unsigned long long)addr,
+                                    (unsigned long long)len, a->sector) : -(int)why.code, &why);
+    if (ret < 0)
+        a = NULL; /* finish() has given the areas back */
+    for (uint64_t s = a ? (addr - a->start) / a->sector : 0, n = a ? len / a->sector : 0; ret == 0 && n > 0; s++, n--) {
+        renew_sector(a, (uint32_t)s);
+        if (!is_config(a, (uint32_t)s) && (ret = erase_sector(t, a, (uint32_t)s, &why)) < 0) /* that one at the end */
+            ret = finish(t, ret, &why);
+    }
+    if (ret < 0 && err)
+        *err = why;
+    return ret;
+}
+
+static int check_security(struct s12z_target *t, uint64_t addr, const uint8_t *buf, size_t len, struct err *err)
+{
+    if (t->opt.allow_security_byte || addr > SECURITY_BYTE || SECURITY_BYTE - addr >= len)
+        return 0;
+    uint8_t v = buf[SECURITY_BYTE - addr];
+    if ((v & 3) == (UNSECURED & 3))
+        return 0;
+    return err_set(err, ERR_SECURED, "leave it out of the program or make it FE; --allow-security, or monitor flash allow-security, writes it all the same",
+                   "the program has %02X as security byte at %06X: it would lock the part", v, SECURITY_BYTE);
+}
+
+/* GDB 13.1 does not erase the last block of a section of which only the first byte is written (its blocks_to_erase rounds the last byte's address up):
+ * one time in four for EEPROM. */
+static int erase_forgotten(struct s12z_target *t, struct area *a, uint32_t at, size_t len, struct err *err)
+{
+    uint32_t last = at + (uint32_t)len - 1, sector = last / a->sector;
+    if (!len || last % a->sector || a->erased[sector] || sector == 0 || !a->erased[sector - 1])
+        return 0;
+    renew_sector(a, sector);
+    return is_config(a, sector) ? 0 : erase_sector(t, a, sector, err);
+}
+
+int s12z_flash_write(struct target *target, uint64_t addr, const uint8_t *buf, size_t len, struct err *err)
+{
+    struct s12z_target *t = s12z_of(target);
+    struct err why = { .code = ERR_OK };
+    if (!t->flash)
+        return err_set(err, ERR_STATE, "load does it", "flash: %06llX was not erased before", (unsigned long long)addr);
+    struct area *a = area_of(t, addr, len, &why);
+    int ret = a ? check_security(t, addr, buf, len, &why) : -(int)why.code;
+    uint32_t at = a ? (uint32_t)addr - a->start : 0;
+    if (ret == 0)
+        ret = erase_forgotten(t, a, at, len, &why);
+    for (uint32_t k = 0; ret == 0 && k < len; k++) {
+        if (!a->erased[(at + k) / a->sector] || (a->done[(at + k) / a->unit] && a->data[at + k] != buf[k]))
+            ret = err_set(&why, ERR_STATE, "load erases first", "flash: %06X is not erased, or written twice", (uint32_t)addr + k);
+        a->data[at + k] = buf[k];
+        a->set[at + k] = 1;
+    }
+    if (ret == 0)
+        ret = program_range(t, a, at, at + (uint32_t)len, false, &why);
+    if (ret < 0) {
+        ret = finish(t, ret, &why);
+        if (err)
+            *err = why;
+    }
+    return ret;
+}
+
+/* Vectors and security byte: erased, and unlocked again before anything else. */
+static int write_config(struct s12z_target *t, struct err *err)
+{
+    struct area *a = &t->flash->area[0];
+    uint32_t sector = (CONFIG_SECTOR - a->start) / a->sector, byte = SECURITY_BYTE - a->start;
+    if (!a->erased[sector])
+        return 0;
+    if (!a->set[byte]) {
+        a->data[byte] = UNSECURED;
+        a->set[byte] = 1;
+    }
+    t->flash->config_erased = true;
+    int ret = erase_sector(t, a, sector, err);
+    return ret < 0 ? ret : program_unit(t, a, (CONFIG_PHRASE - a->start) / a->unit, false, err);
+}
+
+static int verify(struct s12z_target *t, const struct area *a, struct err *err)
+{
+    uint8_t got[VERIFY_CHUNK];
+    for (uint32_t at = 0; at < a->bytes; at += VERIFY_CHUNK) {
+        uint32_t n = MIN(a->bytes - at, (uint32_t)VERIFY_CHUNK);
+        if (!memchr(a->set + at, 1, n))
+            continue;
+        int ret = s12z_read_raw(t, a->start + at, 0, got, n, err);
+        if (ret < 0)
+            return err_prefix(err, ret, "verify");
+        for (uint32_t k = 0; k < n; k++)
+            if (a->set[at + k] && got[k] != a->data[at + k])
+                return err_set(err, ERR_FAULT, "load again; if it stays, the flash is worn out or the supply is weak",
+                               "verify: %06X reads %02X, %02X was programmed", a->start + at + k, got[k], a->data[at + k]);
+    }
+    return 0;
+}
+
+int s12z_flash_done(struct target *target, struct err *err)
+{
+    struct s12z_target *t = s12z_of(target);
+    struct err why = { .code = ERR_OK };
+    if (!t->flash)
+        return t->flash_failure.code == ERR_OK ? 0 : err_set(err, ERR_STATE, t->flash_failure.hint, "flash: %.200s", t->flash_failure.what);
+    int ret = write_config(t, &why);
+    for (size_t k = 0; ret == 0 && k < ARRAY_LEN(t->flash->area); k++)
+        ret = program_range(t, &t->flash->area[k], 0, t->flash->area[k].bytes, true, &why);
+    for (size_t k = 0; ret == 0 && k < ARRAY_LEN(t->flash->area); k++)
+        ret = verify(t, &t->flash->area[k], &why);
+    if (ret == 0)
+        log_msg(t->probe->log, LOG_TARGET, "%s: %llu bytes programmed and verified", t->probe->name, (unsigned long long)t->flash->programmed);
+    ret = finish(t, ret, &why);
+    if (ret < 0 && err)
+        *err = why;
+    return ret;
+}

@@ -1,0 +1,79 @@
+/* CPU registers. GDB's numbers are BDC's own (reference/s12z.md 1.6, 5). */
+#include "probe/base/bytes.h"
+#include "probe/base/util.h"
+#include "targets/s12z/driver/driver.h"
+
+const struct target_reg s12z_target_regs[S12Z_NREGS] = {
+    { "d0", 1, false, false }, { "d1", 1, false, false }, { "d2", 2, false, false }, { "d3", 2, false, false }, { "d4", 2, false, false },
+    { "d5", 2, false, false }, { "d6", 4, false, false }, { "d7", 4, false, false }, { "x", 3, false, false },  { "y", 3, false, false },
+    { "s", 3, true, false },   { "p", 3, true, false },   { "ccw", 2, false, false },
+};
+
+static uint32_t mask_of(unsigned n) { return 0xFFFFFFFFu >> (32 - 8 * s12z_target_regs[n].bytes); }
+
+/* All that are not known, in one transfer; PC alone where only it is asked for (a step). */
+static int fetch(struct s12z_target *t, unsigned wanted, struct err *err)
+{
+    struct bdc_op ops[S12Z_NREGS];
+    uint8_t rx[S12Z_NREGS][4], which[S12Z_NREGS];
+    size_t n = 0;
+    for (unsigned r = 0; r < S12Z_NREGS; r++)
+        if (!(t->reg_valid >> r & 1) && (r == wanted || wanted != S12Z_REG_PC)) {
+            which[n] = (uint8_t)r;
+            ops[n] = (struct bdc_op){ .kind = BDC_COMMAND, .opcode = (uint8_t)(BDC_READ_REG + r), .rx = rx[n] };
+            n++;
+        }
+    int ret = s12z_do(t, ops, n, err);
+    for (size_t k = 0; ret == 0 && k < n; k++) {
+        t->reg[which[k]] = be32(rx[k]) & mask_of(which[k]); /* what lies above is not specified */
+        t->reg_valid |= (uint16_t)(1u << which[k]);
+    }
+    return ret;
+}
+
+int s12z_get_reg(struct s12z_target *t, unsigned n, uint32_t *v, struct err *err)
+{
+    if (!s12z_is_halted(t, err, "read registers"))
+        return t->secured ? -ERR_SECURED : t->state == TARGET_GONE ? -ERR_NO_TARGET : -ERR_STATE;
+    int ret = s12z_loader_leave(t, err);
+    if (ret == 0 && !(t->reg_valid >> n & 1))
+        ret = fetch(t, n, err);
+    if (ret == 0)
+        *v = t->reg[n];
+    return ret;
+}
+
+int s12z_set_reg(struct s12z_target *t, unsigned n, uint32_t v, struct err *err)
+{
+    uint8_t tx[4];
+    if (!s12z_is_halted(t, err, "write registers"))
+        return t->secured ? -ERR_SECURED : t->state == TARGET_GONE ? -ERR_NO_TARGET : -ERR_STATE;
+    struct bdc_op op = { .kind = BDC_COMMAND, .opcode = (uint8_t)(BDC_WRITE_REG + n), .tx = tx };
+    int ret = s12z_loader_leave(t, err);
+    if (ret < 0)
+        return ret;
+    put_be32(tx, v & mask_of(n));
+    t->reg_valid &= (uint16_t)~(1u << n); /* CCW does not keep every bit */
+    return s12z_do(t, &op, 1, err);
+}
+
+int s12z_read_reg(struct target *target, unsigned n, uint8_t *buf, struct err *err)
+{
+    uint32_t v = 0;
+    if (n >= S12Z_NREGS)
+        return err_set(err, ERR_NOT_FOUND, "", "register %u does not exist", n);
+    int ret = s12z_get_reg(s12z_of(target), n, &v, err);
+    for (unsigned k = s12z_target_regs[n].bytes; ret == 0 && k-- > 0; v >>= 8)
+        buf[k] = (uint8_t)v;
+    return ret;
+}
+
+int s12z_write_reg(struct target *target, unsigned n, const uint8_t *buf, struct err *err)
+{
+    uint32_t v = 0;
+    if (n >= S12Z_NREGS)
+        return err_set(err, ERR_NOT_FOUND, "", "register %u does not exist", n);
+    for (unsigned k = 0; k < s12z_target_regs[n].bytes; k++)
+        v = v << 8 | buf[k];
+    return s12z_set_reg(s12z_of(target), n, v, err);
+}

@@ -1,0 +1,545 @@
+#include "targets/s12z/trace/events.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "probe/base/util.h"
+
+enum { FIRST_EVENTS = 1024, RECENT = 64 /* lines of the buffer */, CULPRITS = 64, CALLS = 1024, MAX_CALL_BYTES = 6,
+       FIRST_RATES = 256 /* measurements */, AGAIN = 4 /* calls of one function in one of its caller: a loop */ };
+#define NO_PC 0xFFFFFFFFu
+
+const struct counter_event s12z_counter_events[] = {
+    { S12Z_COUNT_BUS_CYCLES, "bus-cycles", "cycles", "bus clock cycles, estimated" },
+    { S12Z_COUNT_BRANCHES, "branches", "count", "conditional branches" },
+    { S12Z_COUNT_TAKEN, "taken-branches", "count", "conditional branches that were taken" },
+    { S12Z_COUNT_INSTRUCTIONS, "instructions", "count", "instructions executed" },
+    { S12Z_COUNT_CALLS, "calls", "count", "JSR and BSR executed" },
+    { S12Z_COUNT_INTERRUPTS, "interrupts", "count", "interrupts taken" },
+    { 0, NULL, NULL, NULL },
+};
+
+/* How a function is called, for the range without it. */
+struct called {
+    uint32_t low, site, back; /* of the last call; where it went back to, 0: not seen yet */
+    uint32_t caller, size;    /* the function of the first site, once there are two */
+    uint64_t times;
+    bool sites, callers;      /* several of them */
+};
+
+struct s12z_events {
+    struct s12z_events_config cfg;
+    uint64_t stops[TRACE_MAX_STOPS];
+    struct s12z_flow *flow;
+    bool active, begun;    /* now; once, without a start point */
+    bool unplaced;         /* a place is missing since a gap */
+    bool ended;            /* the last line was its session's last */
+    uint32_t last_pc;      /* of the walker's last event, NO_PC if it had none */
+    bool failed;           /* out of memory inside of a callback */
+    uint64_t at_ns;
+    struct event *queue;   /* ring */
+    size_t head, count, cap;
+    uint32_t recent[RECENT];
+    unsigned nrecent;
+    struct called called[CALLS]; /* functions by hash: culprits turn out to be some afterwards */
+    struct s12z_culprit culprit[CULPRITS];
+    size_t nculprits;
+    const struct image_function *functions; /* borrowed: the image's */
+    size_t nfunctions;
+    struct s12z_events_totals totals;
+    struct s12z_time time;
+    uint64_t rates_due;    /* measurements at which the next EVENT_RATEs come */
+};
+
+/* ---- queue ---- */
+
+static bool grow(struct s12z_events *e)
+{
+    size_t cap = e->cap ? 2 * e->cap : FIRST_EVENTS;
+    struct event *q = malloc(cap * sizeof *q);
+    if (!q)
+        return false;
+    for (size_t k = 0; k < e->count; k++)
+        q[k] = e->queue[(e->head + k) % e->cap];
+    free(e->queue);
+    e->queue = q;
+    e->cap = cap;
+    e->head = 0;
+    return true;
+}
+
+static void push(struct s12z_events *e, const struct event *ev)
+{
+    if (e->count == e->cap && !grow(e)) {
+        e->failed = true;
+        return;
+    }
+    struct event *to = &e->queue[(e->head + e->count++) % e->cap];
+    *to = *ev;
+    to->host_ns = e->at_ns;
+    e->totals.events += ev->kind != EVENT_LINE && ev->kind != EVENT_BLOCK && ev->kind != EVENT_BRANCH && ev->kind != EVENT_RATE;
+}
+
+static int result(struct s12z_events *e, struct err *err)
+{
+    bool failed = e->failed;
+    e->failed = false;
+    return failed ? err_set(err, ERR_NOMEM, "close other programs", "trace events: out of memory") : 0;
+}
+
+size_t s12z_events_take(struct s12z_events *e, struct event *out, size_t cap)
+{
+    size_t n = MIN(cap, e->count);
+    for (size_t k = 0; k < n; k++)
+        out[k] = e->queue[(e->head + k) % e->cap];
+    e->count -= n;
+    e->head = e->count ? (e->head + n) % e->cap : 0;
+    return n;
+}
+
+size_t s12z_events_waiting(const struct s12z_events *e) { return e->count; }
+
+/* ---- counters ---- */
+
+static uint64_t count_of(const struct s12z_events *e, unsigned counter)
+{
+    const struct s12z_flow_totals *t = s12z_flow_totals(e->flow);
+    switch ((enum s12z_counter)counter) {
+    case S12Z_COUNT_BUS_CYCLES: return t->core_cycles / 2 + e->totals.gap_cycles;
+    case S12Z_COUNT_BRANCHES: return t->branches;
+    case S12Z_COUNT_TAKEN: return t->taken;
+    case S12Z_COUNT_INSTRUCTIONS: return t->instructions;
+    case S12Z_COUNT_CALLS: return t->calls;
+    case S12Z_COUNT_INTERRUPTS: return t->interrupts;
+    case S12Z_COUNT_NONE: break;
+    }
+    return 0;
+}
+
+static void push_counted(struct s12z_events *e, struct event ev)
+{
+    ev.c1 = count_of(e, e->cfg.counter[0]);
+    ev.c2 = count_of(e, e->cfg.counter[1]);
+    ev.flags |= (e->cfg.counter[0] ? EVENT_HAS_C1 : 0u) | (e->cfg.counter[1] ? EVENT_HAS_C2 : 0u);
+    push(e, &ev);
+}
+
+static void push_at(struct s12z_events *e, enum event_kind kind, uint32_t pc)
+{
+    push_counted(e, (struct event){ .kind = (uint8_t)kind, .pc = pc == NO_PC ? 0 : pc, .flags = pc == NO_PC ? 0 : EVENT_HAS_PC });
+}
+
+static int push_block(void *ctx, uint32_t low, uint32_t high, uint64_t count)
+{
+    push(ctx, &(struct event){ .kind = EVENT_BLOCK, .pc = low, .target = high, .amount = count,
+                               .flags = EVENT_HAS_PC | EVENT_HAS_TARGET });
+    return 0;
+}
+
+static int push_branch(void *ctx, uint32_t pc, uint64_t taken, uint64_t not_taken)
+{
+    push(ctx, &(struct event){ .kind = EVENT_BRANCH, .pc = pc, .c1 = taken, .c2 = not_taken, .flags = EVENT_HAS_PC });
+    return 0;
+}
+
+/* ---- what C1 is worth ---- */
+
+static uint64_t measurements(const struct s12z_events *e) { return e->time.stretches + e->time.arrivals; }
+
+static void push_rate(struct s12z_events *e, const struct s12z_rate *r)
+{
+    bool known = r->function != S12Z_NO_FUNCTION;
+    push(e, &(struct event){ .kind = EVENT_RATE, .flags = known ? EVENT_HAS_PC | EVENT_HAS_TARGET : 0,
+                             .pc = known ? e->functions[r->function].low : 0, .target = known ? e->functions[r->function].high : 0,
+                             .c1 = (uint64_t)(r->factor * 1e6 + 0.5), .c2 = (uint64_t)(r->half * 1e6 + 0.5), .amount = measurements(e),
+                             .vector = (uint16_t)((e->time.stretches ? EVENT_BY_STAMPS : 0) | (e->time.arrivals ? EVENT_BY_ARRIVALS : 0)) });
+}
+
+static void push_rates(struct s12z_events *e)
+{
+    struct s12z_rate rate[S12Z_RATES], others;
+    if (e->cfg.counter[0] != S12Z_COUNT_BUS_CYCLES)
+        return;
+    size_t n = s12z_time_rates(&e->time, rate, &others);
+    for (size_t k = 0; k < n; k++)
+        if (rate[k].function == S12Z_NO_FUNCTION)
+            others = rate[k];
+    others.function = S12Z_NO_FUNCTION;
+    push_rate(e, &others);
+    for (size_t k = 0; k < n; k++)
+        if (rate[k].function != S12Z_NO_FUNCTION)
+            push_rate(e, &rate[k]);
+    e->rates_due = MAX(2 * measurements(e), (uint64_t)FIRST_RATES);
+}
+
+/* ---- active or not ---- */
+
+static void begin(struct s12z_events *e, uint32_t pc)
+{
+    e->active = true;
+    e->unplaced = false;
+    s12z_flow_counting(e->flow, true);
+    push_at(e, EVENT_START, pc);
+}
+
+static void stop(struct s12z_events *e, uint32_t pc)
+{
+    e->active = false;
+    s12z_flow_counting(e->flow, false);
+    s12z_flow_changes(e->flow, push_block, push_branch, e);
+    push_at(e, EVENT_STOP, pc);
+}
+
+static bool is_stop(const struct s12z_events *e, uint64_t pc)
+{
+    for (size_t k = 0; k < e->cfg.nstops; k++)
+        if (e->stops[k] == pc)
+            return true;
+    return false;
+}
+
+static void passed_point(struct s12z_events *e, uint32_t pc)
+{
+    if (e->active && is_stop(e, pc))
+        stop(e, pc);
+    else if (!e->active && e->cfg.has_start && pc == e->cfg.start)
+        begin(e, pc);
+}
+
+/* ---- who filled the buffer ---- */
+
+/* The line with a destination just walked: its instruction was the last event. Calls and jumps without a line are none. */
+static void note_indirect(struct s12z_events *e)
+{
+    if (e->last_pc != NO_PC)
+        e->recent[e->nrecent++ % RECENT] = e->last_pc;
+}
+
+static const struct image_function *function_at(const struct s12z_events *e, uint32_t pc)
+{
+    size_t low = 0, high = e->nfunctions;
+    while (low < high) {
+        size_t mid = low + (high - low) / 2;
+        if (e->functions[mid].high <= pc)
+            low = mid + 1;
+        else
+            high = mid;
+    }
+    return low < e->nfunctions && e->functions[low].low <= pc ? &e->functions[low] : NULL;
+}
+
+static void accuse(struct s12z_events *e, uint32_t pc)
+{
+    const struct image_function *f = function_at(e, pc);
+    uint32_t low = f ? (uint32_t)f->low : pc;
+    size_t k = 0;
+    while (k < e->nculprits && e->culprit[k].low != low)
+        k++;
+    if (k == CULPRITS)
+        return;
+    if (k == e->nculprits)
+        e->culprit[e->nculprits++] = (struct s12z_culprit){ .low = low, .name = f ? f->name : NULL };
+    e->culprit[k].lines++;
+}
+
+static void overflowed(struct s12z_events *e)
+{
+    e->totals.overflows++;
+    for (unsigned k = 0; k < MIN(e->nrecent, (unsigned)RECENT); k++)
+        accuse(e, e->recent[k]);
+    e->nrecent = 0;
+}
+
+/* NULL: its calls are not known. */
+static const struct called *called_at(const struct s12z_events *e, uint32_t low)
+{
+    const struct called *c = &e->called[low % CALLS];
+    return c->times && c->low == low ? c : NULL;
+}
+
+static void note_call(struct s12z_events *e, uint32_t site, uint32_t target)
+{
+    struct called *c = &e->called[target % CALLS];
+    if (c->low != target || !c->times)
+        *c = (struct called){ .low = target, .site = site };
+    c->times++;
+    if (c->site == site)
+        return;
+    if (!c->sites) {
+        const struct image_function *f = function_at(e, c->site);
+        c->caller = f ? (uint32_t)f->low : c->site;
+        c->size = f ? (uint32_t)(f->high - f->low) : 1;
+    }
+    c->callers |= site - c->caller >= c->size;
+    c->sites = true;
+    c->site = site;
+    c->back = 0;
+}
+
+/* Where functions are called from and go back to. Returns only once it matters: they take a search each. */
+static void note_surroundings(struct s12z_events *e, const struct event *ev)
+{
+    if (ev->kind == EVENT_CALL)
+        note_call(e, (uint32_t)ev->pc, (uint32_t)ev->target);
+    if (ev->kind != EVENT_RETURN || !e->nculprits)
+        return;
+    const struct image_function *f = function_at(e, (uint32_t)ev->pc);
+    struct called *c = f ? (struct called *)called_at(e, (uint32_t)f->low) : NULL;
+    if (c && ev->target - c->site - 1 < MAX_CALL_BYTES)
+        c->back = (uint32_t)ev->target;
+}
+
+static const struct called *caller_of(const struct s12z_events *e, const struct called *c)
+{
+    const struct image_function *f = function_at(e, c->site);
+    return f && f->low != c->low ? called_at(e, (uint32_t)f->low) : NULL;
+}
+
+/* Outwards from the worst, as long as one is called again and again from within one call of its caller; not into a caller that was not
+ * seen to return, such as a main loop. */
+bool s12z_events_range(const struct s12z_events *e, uint32_t *start, uint32_t *stop)
+{
+    const struct s12z_culprit *worst = NULL;
+    for (size_t k = 0; k < e->nculprits; k++)
+        worst = !worst || e->culprit[k].lines > worst->lines ? &e->culprit[k] : worst;
+    const struct called *c = worst ? called_at(e, worst->low) : NULL, *outer;
+    for (unsigned k = 0; c && c->back && !c->callers && k < CULPRITS; k++) {
+        outer = caller_of(e, c);
+        bool again = c->sites || (outer && c->times > AGAIN * outer->times), endless = k && !c->sites && outer && !outer->back;
+        if (!again || endless) {
+            *start = c->back;
+            *stop = c->site;
+            return true;
+        }
+        c = outer;
+    }
+    return false;
+}
+
+static int by_lines(const void *a, const void *b)
+{
+    const struct s12z_culprit *x = a, *y = b;
+    return x->lines != y->lines ? (x->lines < y->lines ? 1 : -1) : x->low < y->low ? -1 : x->low > y->low;
+}
+
+size_t s12z_events_culprits(const struct s12z_events *e, struct s12z_culprit *out, size_t cap)
+{
+    struct s12z_culprit all[CULPRITS];
+    memcpy(all, e->culprit, sizeof all);
+    qsort(all, e->nculprits, sizeof *all, by_lines);
+    size_t n = MIN(cap, e->nculprits);
+    memcpy(out, all, n * sizeof *out);
+    return n;
+}
+
+/* ---- lines ---- */
+
+/* Without a start point the first place known starts it, and only that. */
+static void start_freely(struct s12z_events *e, uint32_t pc)
+{
+    if (e->cfg.has_start || e->begun)
+        return;
+    e->begun = true;
+    if (!e->active)
+        begin(e, pc);
+}
+
+/* What the walker tells. Sessions begin and end without a word here: start and stop points, arming and gaps decide. */
+static void walked(void *ctx, const struct event *ev)
+{
+    struct s12z_events *e = ctx;
+    s12z_time_event(&e->time, ev, s12z_flow_totals(e->flow)->core_cycles);
+    switch (ev->kind) {
+    case EVENT_START:
+        e->totals.sessions++;
+        start_freely(e, (uint32_t)ev->pc);
+        break;
+    case EVENT_STOP:
+        break;
+    case EVENT_TIMESTAMP:
+        passed_point(e, (uint32_t)ev->pc);
+        break;
+    default:
+        e->last_pc = ev->flags & EVENT_HAS_PC ? (uint32_t)ev->pc : NO_PC;
+        note_surroundings(e, ev);
+        if (e->active)
+            push_counted(e, *ev);
+        break;
+    }
+}
+
+/* A place after a gap: what comes is charged from here on. */
+static void place(struct s12z_events *e)
+{
+    if (!s12z_flow_synchronised(e->flow))
+        return;
+    start_freely(e, s12z_flow_pc(e->flow));
+    if (e->unplaced && e->active) {
+        push_at(e, EVENT_TIMESTAMP, s12z_flow_pc(e->flow));
+        e->unplaced = false;
+    }
+}
+
+static void lose(struct s12z_events *e, uint64_t lines, enum event_cause cause)
+{
+    s12z_time_gap(&e->time);
+    push_counted(e, (struct event){ .kind = EVENT_LOST, .cause = (uint8_t)cause, .amount = lines, .flags = EVENT_AMOUNT_BOUND });
+    e->unplaced = true;
+    if (e->active && e->cfg.has_start) { /* the stop point may be in the gap: nothing may be counted on a guess */
+        e->totals.passes_cut++;
+        stop(e, NO_PC);
+    }
+}
+
+/* A session has a first and a last line: one of them is not there. */
+static void missing_before(struct s12z_events *e, const struct s12z_line *l)
+{
+    bool first = l->format == S12Z_PTS, headless = e->ended && !first, unended = first && !e->ended && s12z_flow_synchronised(e->flow);
+    e->totals.headless += headless;
+    e->totals.unended += unended;
+    e->ended = l->end || l->overflow;
+    if (unended)
+        s12z_flow_lost(e->flow);
+    if (headless || unended)
+        lose(e, 1, EVENT_CAUSE_CORRUPT);
+}
+
+int s12z_events_line(struct s12z_events *e, uint64_t raw, const struct s12z_line *l, const struct s12z_arrival *at, uint64_t at_ns,
+                     struct err *err)
+{
+    static const struct s12z_arrival unknown;
+    const struct s12z_arrival *a = at ? at : &unknown;
+    struct err misfit = { .code = ERR_OK };
+    e->at_ns = at_ns;
+    e->totals.lines++;
+    if (e->cfg.lines)
+        push(e, &(struct event){ .kind = EVENT_LINE, .c1 = raw });
+    missing_before(e, l);
+    bool was_placed = s12z_flow_synchronised(e->flow);
+    e->last_pc = NO_PC;
+    uint64_t adrift = s12z_flow_totals(e->flow)->adrift;
+    int ret = s12z_flow_line(e->flow, l, &misfit);
+    if (ret == -ERR_NOMEM)
+        return err_set(err, ERR_NOMEM, "close other programs", "%s", misfit.what);
+    if (ret < 0) {
+        if (e->totals.misfits++ == 0)
+            e->totals.first_misfit = misfit;
+        lose(e, 1, EVENT_CAUSE_CORRUPT);
+    } else if (s12z_flow_totals(e->flow)->adrift != adrift) {
+        lose(e, 1, EVENT_CAUSE_NONE);
+    } else if (!was_placed && !s12z_flow_synchronised(e->flow)) {
+        e->totals.unplaced++;
+    } else if (l->format == S12Z_PTIB) {
+        note_indirect(e);
+    }
+    e->failed |= s12z_time_line(&e->time, l, a->tick, a->bus_ticks, a->prompt) < 0;
+    if (__builtin_expect(measurements(e) >= e->rates_due, 0))
+        push_rates(e);
+    place(e);
+    if (l->overflow)
+        overflowed(e);
+    return result(e, err);
+}
+
+int s12z_events_gap(struct s12z_events *e, uint64_t lines, uint64_t cycles, enum event_cause cause, struct err *err)
+{
+    s12z_flow_lost(e->flow);
+    e->ended = false; /* a first line may be among what is missing: that is told */
+    lose(e, lines, cause);
+    e->totals.gaps++;
+    e->totals.gap_lines += lines;
+    e->totals.gap_cycles += cycles;
+    e->nrecent = 0;
+    return result(e, err);
+}
+
+int s12z_events_set_active(struct s12z_events *e, bool active, struct err *err)
+{
+    uint32_t pc = s12z_flow_synchronised(e->flow) ? s12z_flow_pc(e->flow) : NO_PC;
+    if (active && !e->active)
+        begin(e, pc);
+    else if (!active && e->active)
+        stop(e, pc);
+    return result(e, err);
+}
+
+int s12z_events_stopped(struct s12z_events *e, uint32_t pc, struct err *err)
+{
+    s12z_flow_reached(e->flow, pc);
+    if (e->active)
+        stop(e, pc);
+    return result(e, err);
+}
+
+int s12z_events_counts(struct s12z_events *e, struct err *err)
+{
+    s12z_flow_changes(e->flow, push_block, push_branch, e);
+    return result(e, err);
+}
+
+int s12z_events_end(struct s12z_events *e, struct err *err)
+{
+    bool open = s12z_flow_synchronised(e->flow) && !e->ended; /* its last line, and perhaps more, did not come */
+    s12z_flow_lost(e->flow);
+    if (open)
+        lose(e, 1, EVENT_CAUSE_CORRUPT);
+    if (e->active)
+        stop(e, NO_PC);
+    push_rates(e);
+    return result(e, err);
+}
+
+/* ---- life ---- */
+
+static int watch_points(struct s12z_events *e)
+{
+    int ret = e->cfg.has_start ? s12z_flow_watch(e->flow, e->cfg.start) : 0;
+    for (size_t k = 0; k < e->cfg.nstops && ret == 0; k++)
+        ret = s12z_flow_watch(e->flow, (uint32_t)e->stops[k]);
+    return ret;
+}
+
+int s12z_events_new(const struct s12z_events_config *cfg, struct s12z_events **out, struct err *err)
+{
+    struct s12z_events *e = calloc(1, sizeof *e);
+    if (!e)
+        return err_set(err, ERR_NOMEM, "close other programs", "trace events: out of memory");
+    e->cfg = *cfg;
+    e->cfg.nstops = MIN(cfg->nstops, (size_t)TRACE_MAX_STOPS);
+    for (size_t k = 0; k < e->cfg.nstops; k++)
+        e->stops[k] = cfg->stops[k] & 0xFFFFFF;
+    e->cfg.stops = e->stops;
+    e->cfg.start &= 0xFFFFFF;
+    e->functions = cfg->image->functions;
+    e->nfunctions = cfg->image->nfunctions;
+    int ret = s12z_flow_new(cfg->image, &cfg->settings, walked, e, &e->flow, err);
+    if (ret == 0 && s12z_time_init(&e->time, cfg->image, e->flow, &cfg->settings) < 0)
+        ret = err_set(err, ERR_NOMEM, "close other programs", "trace events: out of memory");
+    if (ret == 0 && watch_points(e) < 0)
+        ret = err_set(err, ERR_RESOURCE, "give fewer", "too many start and stop points");
+    if (ret < 0) {
+        s12z_events_free(e);
+        return ret;
+    }
+    if (cfg->ivbr)
+        s12z_flow_set_vectors(e->flow, cfg->ivbr);
+    s12z_flow_seamless(e->flow, cfg->seamless);
+    s12z_flow_counting(e->flow, false);
+    *out = e;
+    return 0;
+}
+
+void s12z_events_free(struct s12z_events *e)
+{
+    if (!e)
+        return;
+    s12z_time_fini(&e->time);
+    s12z_flow_free(e->flow);
+    free(e->queue);
+    free(e);
+}
+
+bool s12z_events_active(const struct s12z_events *e) { return e->active; }
+const struct s12z_events_totals *s12z_events_totals(const struct s12z_events *e) { return &e->totals; }
+struct s12z_flow *s12z_events_flow(struct s12z_events *e) { return e->flow; }
+const struct s12z_time *s12z_events_time(const struct s12z_events *e) { return &e->time; }

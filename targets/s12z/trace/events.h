@@ -1,0 +1,127 @@
+/* Profiling lines to events: the flow walker's calls, returns and interrupts with counters and time, start and stop points, counts of
+ * blocks and branches, gaps. Live traces and `probeprof decode` share it, so that they cannot differ.
+ *
+ * Start and stop points act here on every pass, exactly, wherever the line came from; what the DBG module can do of it beforehand is the
+ * caller's (s12z/driver/plan.h). Counts of blocks and branches are those of active times only. Allocates when new code or many events at once are met. */
+#ifndef TARGETS_S12Z_TRACE_EVENTS_H
+#define TARGETS_S12Z_TRACE_EVENTS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "probe/base/err.h"
+#include "targets/event.h"
+#include "targets/image.h"
+#include "targets/s12z/settings.h"
+#include "targets/s12z/trace/flow.h"
+#include "targets/s12z/trace/line.h"
+#include "targets/s12z/trace/time.h"
+#include "targets/target.h"
+
+/* What C1 and C2 can be: rows of s12z_counter_events. The parts have no counters, so the codes are free: they are those that
+ * mean the same in a .prf file (appendix B of the seed, Counter Description Table; elapsed time for bus cycles). */
+enum s12z_counter {
+    S12Z_COUNT_NONE,
+    S12Z_COUNT_BRANCHES = 0x10,
+    S12Z_COUNT_TAKEN = 0x11,
+    S12Z_COUNT_CALLS = 0x12,
+    S12Z_COUNT_INSTRUCTIONS = 0x13,
+    S12Z_COUNT_INTERRUPTS = 0x16,
+    S12Z_COUNT_BUS_CYCLES = 0x23
+};
+extern const struct counter_event s12z_counter_events[]; /* ends with a NULL name */
+
+struct s12z_events_config {
+    const struct image *image;     /* borrowed for the call */
+    struct s12z_settings settings;
+    uint16_t ivbr;                 /* 0: as after reset */
+    bool has_start;
+    uint32_t start;
+    const uint64_t *stops;
+    size_t nstops;
+    uint16_t counter[2];           /* enum s12z_counter */
+    bool seamless;                 /* s12z_flow_seamless() */
+    bool lines;                    /* give every line as EVENT_LINE, too */
+};
+
+/* Totals since s12z_events_new(). */
+struct s12z_events_totals {
+    uint64_t events;       /* given out, lines, blocks and branches left out */
+    uint64_t lines, overflows, sessions;
+    uint64_t gaps, gap_lines, gap_cycles; /* what s12z_events_gap() was told: lines are an estimate, cycles bus cycles */
+    uint64_t misfits;      /* lines that did not fit the program */
+    uint64_t unended;      /* sessions begun while another one was under way: its last line is missing, or the part was reset */
+    uint64_t headless;     /* lines behind the last one of their session that begin none: a first line is missing */
+    uint64_t unplaced;     /* lines before the first address: the stream began in the middle, or after damage */
+    uint64_t passes_cut;   /* passes ended by a gap: their stop point may be in it */
+    struct err first_misfit;
+};
+
+struct s12z_events;
+
+/* s12z_events_new - cfg is copied. Returns 0; -ERR_NOMEM; -ERR_RESOURCE with more points than the walker can watch. */
+int s12z_events_new(const struct s12z_events_config *cfg, struct s12z_events **out, struct err *err);
+void s12z_events_free(struct s12z_events *e); /* NULL is fine */
+
+/* When a line's sending began on the pins; zero where lines do not come over them. */
+struct s12z_arrival {
+    uint64_t tick;
+    double bus_ticks; /* of these ticks, in a bus clock; 0: not known */
+    bool prompt;      /* nothing was being sent before it: it was made then */
+};
+
+/* s12z_events_line - the next line
+ * raw    as s12z_line_decode() took it
+ * l      its meaning
+ * at     NULL: not known
+ * at_ns  when it was received, for event.host_ns
+ * Returns 0, also when it does not fit the program: that becomes an EVENT_LOST and is counted; or -ERR_NOMEM. */
+int s12z_events_line(struct s12z_events *e, uint64_t raw, const struct s12z_line *l, const struct s12z_arrival *at, uint64_t at_ns,
+                     struct err *err);
+
+/* s12z_events_gap - lines are missing here
+ * lines   about how many; the event says it is no exact number
+ * cycles  bus cycles that passed; 0 unknown. C1, where it counts them, advances by them: a gap's time is visible as such. */
+int s12z_events_gap(struct s12z_events *e, uint64_t lines, uint64_t cycles, enum event_cause cause, struct err *err);
+
+/* s12z_events_set_active - `monitor profile start|stop`: as if a start or stop point were passed here. */
+int s12z_events_set_active(struct s12z_events *e, bool active, struct err *err);
+
+/* s12z_events_stopped - the module ended the session at a stop point in one of its comparators, before the instruction there. */
+int s12z_events_stopped(struct s12z_events *e, uint32_t pc, struct err *err);
+
+/* s12z_events_counts - puts the changes of blocks and branches since the last time into the queue. Done by itself at every stop. */
+int s12z_events_counts(struct s12z_events *e, struct err *err);
+
+/* s12z_events_end - no more lines: counts, EVENT_STOP if still active, and EVENT_RATEs if C1 is bus cycles. Those also come at the beginning
+ * and each time there are twice as many measurements. */
+int s12z_events_end(struct s12z_events *e, struct err *err);
+
+/* s12z_events_take - moves up to cap events out, oldest first; returns how many. */
+size_t s12z_events_take(struct s12z_events *e, struct event *out, size_t cap);
+size_t s12z_events_waiting(const struct s12z_events *e); /* how many it could */
+
+/* s12z_events_active - is it between a start and a stop point? */
+bool s12z_events_active(const struct s12z_events *e);
+/* What it works with, borrowed until s12z_events_free(). */
+const struct s12z_events_totals *s12z_events_totals(const struct s12z_events *e);
+struct s12z_flow *s12z_events_flow(struct s12z_events *e);
+const struct s12z_time *s12z_events_time(const struct s12z_events *e); /* what C1 is worth */
+
+/* s12z_events_culprits - who filled the buffer: functions by how many of the 64 lines before each overflow their returns (and other
+ * indirect jumps) made, most first; up to cap. low is the function's start, or the instruction's address where the image names none.
+ * Returns how many rows. */
+struct s12z_culprit {
+    uint32_t low;
+    const char *name;    /* of the image, NULL unknown; valid as long as that */
+    uint64_t lines;
+};
+size_t s12z_events_culprits(const struct s12z_events *e, struct s12z_culprit *out, size_t cap);
+
+/* s12z_events_range - a range without the function that fills the buffer most: from where it returns to (start) to where it is called
+ * (stop); if it is called again and again within one call of its caller, the same of that, and so on outwards. False if none is
+ * known, or it is called from several functions. */
+bool s12z_events_range(const struct s12z_events *e, uint32_t *start, uint32_t *stop);
+
+#endif

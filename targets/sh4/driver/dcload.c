@@ -1,0 +1,319 @@
+/* A Dreamcast that runs dcload-serial: the agent is loaded and started through its protocol.
+ *
+ * One command byte, echoed; words are 32 bits, lowest byte first, each echoed. V: version text. S: bit rate, then one word at the new rate
+ * that is echoed and sent once more. B: address, size, then blocks: 'U', size, bytes, their exclusive or, answered by 'G' whether
+ * it is right or not. E: address, size; a block of the same form comes, to be answered by 'G'. A: address, console wanted.
+ * It begins at 57600 bit/s, and sets SCBRR2 to 50,000,000 / (32 * rate) - 1, rounded down. Source: dcload-serial 1.0.3 to 1.0.6,
+ * target-src/dcload/dcload.c and scif.c, host-src/tool/dc-tool.c. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "probe/base/bytes.h"
+#include "probe/base/log.h"
+#include "probe/base/util.h"
+#include "targets/sh4/isa/regs.h"
+#include "targets/sh4/driver/driver.h"
+
+enum {
+    FIRST_BAUD = 57600,
+    UNIT_BAUD = 1562500,    /* SCBRR2 = 0; N + 1 divides it */
+    MOST_OFF_PERCENT = 4,   /* 1500000 and 1562500 understand each other */
+    MOST_UNITS = 256,
+    HELLOS = 3, LOADS = 3, FILLERS = 40,
+    TEXT = 64,
+};
+/* dcload lies at 0x8C004000 to about 0x8C00F400, where the agent is to be in the end: it is put into dcload's buffer for compressed data
+ * (16,659 bytes at 0x8C009F6C), which nothing compressed is sent to, and moves itself. */
+#define LOAD_AT 0x8C00C000u
+#define HELLO_NS 300000000ull
+#define WAIT_NS 2000000000ull
+#define LONG_NS 3000000000ull
+#define FILL_NS 250000000ull     /* far more than an adapter's latency there and back */
+#define RATE_NS 60000000ull      /* dcload counts to 100,000 twice around a new rate */
+#define BYTE_NS 200000ull        /* at 57600 bit/s */
+
+static const struct stream_ops *ops(const struct sh4_link *l) { return l->p->driver->stream; }
+
+/* A time as it is with usual patience: timeout=MS of --probe makes all of them longer. */
+static uint64_t given(const struct sh4_link *l, uint64_t ns)
+{
+    return MAX(ns, ns / SH4_STREAM_SILENCE_MS * (l->silence_ns / 1000000));
+}
+
+/* In front of the agent: moves it to its place, switches the caches on (or empties the one for instructions, if they are), starts it. The
+ * words behind the code are filled in. */
+static const uint16_t mover[] = {
+    0xC717, 0x6103,                 /* mova image,r0; mov r0,r1 */
+    0xD310, 0xD211,                 /* mov.l words,r3; mov.l to,r2 */
+    0x6016, 0x2202, 0x02A3, 0x4310, /* copy: mov.l @r1+,r0; mov.l r0,@r2; ocbp @r2; dt r3 */
+    0x8FFA, 0x7204,                 /* bf/s copy; add #4,r2 */
+    0xD40F, 0xC702, 0x204B, 0x402B, /* mov.l p2,r4; mova inp2,r0; or r4,r0; jmp @r0 */
+    0x0009, 0x0009,
+    0xD10D, 0x6012, 0xD20D,         /* inp2: mov.l ccr,r1; mov.l @r1,r0; mov.l cache,r2 */
+    0xC801, 0x8902,                 /* tst #1,r0; bt off */
+    0xE209, 0x4218, 0x220B,         /* mov #9,r2; shll8 r2; or r0,r2 */
+    0x2122, 0x0009, 0x0009, 0x0009, 0x0009, 0x0009, 0x0009, 0x0009, 0x0009, /* off: mov.l r2,@r1 */
+    0xD003, 0x402B, 0x0009,         /* mov.l entry,r0; jmp @r0 */
+};
+enum { MOVER_WORDS = 6, ENTRY = 16 /* of the agent: what a loader jumps to */ };
+
+static uint8_t *make_image(size_t *len)
+{
+    const struct sh4_agent_layout *a = &sh4_agent_scif;
+    const uint32_t words[MOVER_WORDS] = { a->size / 4, SH4_AGENT_RAM_DEFAULT, SH4_AGENT_RAM_DEFAULT + ENTRY, 0x20000000, SH4_CCR, 0x0000090D };
+    size_t at = 0;
+    uint8_t *image = malloc(sizeof mover + sizeof words + a->size);
+    if (!image)
+        return NULL;
+    for (size_t i = 0; i < ARRAY_LEN(mover); i++, at += 2)
+        put_le16(image + at, mover[i]);
+    for (size_t i = 0; i < ARRAY_LEN(words); i++, at += 4)
+        put_le32(image + at, words[i]);
+    sh4_agent_place(a, SH4_AGENT_RAM_DEFAULT, false, image + at);
+    *len = at + a->size;
+    return image;
+}
+
+/* ---- bytes ---- */
+
+static int put(struct sh4_link *l, const void *bytes, size_t n, struct err *err)
+{
+    return ops(l)->write(l->p, bytes, n, given(l, LONG_NS) + n * BYTE_NS, err);
+}
+
+/* n bytes within max_ns. Returns how many came. */
+static int get(struct sh4_link *l, uint8_t *buf, size_t n, uint64_t max_ns, struct err *err)
+{
+    uint64_t end = ops(l)->now_ns(l->p) + max_ns;
+    size_t got = 0;
+    while (got < n) {
+        uint64_t at = ops(l)->now_ns(l->p);
+        int ret = ops(l)->read(l->p, buf + got, n - got, end > at ? end - at : 0, err);
+        if (ret < 0)
+            return ret;
+        if (ret == 0)
+            break;
+        got += (size_t)ret;
+    }
+    return (int)got;
+}
+
+static int silent(struct sh4_link *l, const char *what, struct err *err)
+{
+    return err_set(err, ERR_PROTOCOL, "reset the Dreamcast and start dcload again; a lower baud= or rtscts may help", "%s: dcload, %s: no answer, or a wrong one",
+                   l->p->name, what);
+}
+
+/* Sends n bytes that are to come back. */
+static int echoed(struct sh4_link *l, const uint8_t *bytes, size_t n, const char *what, struct err *err)
+{
+    uint8_t back[4];
+    int ret = put(l, bytes, n, err);
+    if (ret == 0)
+        ret = get(l, back, n, given(l, WAIT_NS), err);
+    if (ret < 0)
+        return ret;
+    return (size_t)ret == n && !memcmp(back, bytes, n) ? 0 : silent(l, what, err);
+}
+
+static int command(struct sh4_link *l, char c, struct err *err)
+{
+    const uint8_t b = (uint8_t)c;
+    const char what[] = { 'c', 'o', 'm', 'm', 'a', 'n', 'd', ' ', c, 0 };
+    return echoed(l, &b, 1, what, err);
+}
+
+static int word(struct sh4_link *l, uint32_t value, const char *what, struct err *err)
+{
+    uint8_t b[4];
+    put_le32(b, value);
+    return echoed(l, b, 4, what, err);
+}
+
+static uint8_t sum_of(const uint8_t *b, size_t n)
+{
+    uint8_t sum = 0;
+    for (size_t i = 0; i < n; i++)
+        sum ^= b[i];
+    return sum;
+}
+
+/* ---- is it there, and how fast ---- */
+
+/* 1: it is dcload; 0: something else, or nothing. */
+static int says_version(struct sh4_link *l, struct err *err)
+{
+    char text[TEXT + 1];
+    int ret = ops(l)->flush(l->p, err);
+    if (ret == 0)
+        ret = put(l, "V", 1, err);
+    if (ret == 0)
+        ret = get(l, (uint8_t *)text, TEXT, HELLO_NS, err); /* shorter: ends by silence */
+    if (ret < 0)
+        return ret;
+    text[ret] = 0;
+    text[strcspn(text, "\r\n")] = 0;
+    if (ret)
+        log_msg(l->p->log, LOG_WIRE, "%s: to 'V': %s", l->p->name, text);
+    return !strncmp(text, "Vdcload", 7);
+}
+
+static int find(struct sh4_link *l, uint32_t baud, struct err *err)
+{
+    const uint32_t rates[] = { FIRST_BAUD, baud };
+    for (size_t i = 0; i < 2 * HELLOS; i++) {
+        int ret = ops(l)->set_baud(l->p, rates[i % 2], NULL, err);
+        if (ret == 0)
+            ret = says_version(l, err);
+        if (ret)
+            return MIN(ret, 0);
+    }
+    return err_set(err, ERR_NO_TARGET, "start dcload-serial on the Dreamcast, without dc-tool; is it the right port?",
+                   "%s: neither dcload nor the agent answers", l->p->name);
+}
+
+/* What rate dcload is told so that it takes the divider nearest to baud. */
+static int nearest(uint32_t baud, uint32_t *units, struct err *err)
+{
+    uint32_t n = MIN(MAX((UNIT_BAUD + baud / 2) / baud, 1u), (uint32_t)MOST_UNITS), got = UNIT_BAUD / n;
+    if ((got > baud ? got - baud : baud - got) * 100ull > (uint64_t)baud * MOST_OFF_PERCENT + baud / 2)
+        return err_set(err, ERR_USAGE, "a Dreamcast does 57600, 111607, 223214, 312500, 390625, 520833, 781250 and 1562500, which is near enough to 1500000",
+                       "baud=%u is none that a Dreamcast can do (nearest: %u)", baud, got);
+    *units = n;
+    return 0;
+}
+
+static int change_rate(struct sh4_link *l, uint32_t baud, uint32_t units, struct err *err)
+{
+    uint8_t again[4];
+    int ret = command(l, 'S', err);
+    if (ret == 0)
+        ret = word(l, UNIT_BAUD / units, "bit rate", err);
+    if (ret == 0)
+        ret = ops(l)->set_baud(l->p, baud, NULL, err);
+    if (ret == 0)
+        ret = get(l, again, sizeof again, given(l, RATE_NS), err); /* a pause; noise of the change */
+    if (ret >= 0)
+        ret = word(l, 0x600DF00D, "the new bit rate", err);
+    if (ret == 0)
+        ret = get(l, again, sizeof again, given(l, WAIT_NS), err);
+    return ret < 0 ? ret : ret == 4 && le32(again) == 0x600DF00D ? 0 : silent(l, "the new bit rate", err);
+}
+
+/* ---- loading ---- */
+
+/* 'G'. Bytes that were lost are missed by dcload, which waits for them: it gets others, one by one, as one too many would be a command; what
+ * it has is looked at later. */
+static int block_taken(struct sh4_link *l, size_t n, struct err *err)
+{
+    uint8_t c = 0;
+    int ret = get(l, &c, 1, given(l, WAIT_NS) + n * BYTE_NS * 2, err); /* the port may hold all of them still */
+    for (int i = 0; ret == 0 && i < FILLERS; i++) {
+        ret = put(l, "", 1, err);
+        if (ret == 0)
+            ret = get(l, &c, 1, given(l, FILL_NS), err);
+    }
+    return ret < 0 ? ret : c == 'G' ? 0 : silent(l, "a block", err);
+}
+
+static int send_block(struct sh4_link *l, const uint8_t *image, size_t n, struct err *err)
+{
+    uint8_t sum = sum_of(image, n);
+    int ret = command(l, 'B', err);
+    if (ret == 0)
+        ret = word(l, LOAD_AT, "address", err);
+    if (ret == 0)
+        ret = word(l, (uint32_t)n, "size", err);
+    if (ret == 0)
+        ret = put(l, "U", 1, err);
+    if (ret == 0)
+        ret = word(l, (uint32_t)n, "size of a block", err);
+    if (ret == 0)
+        ret = put(l, image, n, err);
+    if (ret == 0)
+        ret = put(l, &sum, 1, err);
+    return ret < 0 ? ret : block_taken(l, n, err);
+}
+
+/* 1: what is there is the image; 0: it is not. */
+static int compare_block(struct sh4_link *l, const uint8_t *image, size_t n, struct err *err)
+{
+    uint8_t *back = malloc(n + 6); /* 'U', size, bytes, sum */
+    if (!back)
+        return err_set(err, ERR_NOMEM, "", "dcload: no memory");
+    int ret = command(l, 'E', err);
+    if (ret == 0)
+        ret = word(l, LOAD_AT, "address", err);
+    if (ret == 0)
+        ret = word(l, (uint32_t)n, "size", err);
+    if (ret == 0)
+        ret = get(l, back, n + 6, given(l, LONG_NS) + n * BYTE_NS, err);
+    bool same = ret == (int)n + 6 && back[0] == 'U' && le32(back + 1) == n && !memcmp(back + 5, image, n);
+    free(back);
+    if (ret >= 0)
+        ret = put(l, "G", 1, err);
+    return ret < 0 ? ret : same;
+}
+
+static int load(struct sh4_link *l, const uint8_t *image, size_t n, struct err *err)
+{
+    for (int i = 0; i < LOADS; i++) {
+        int ret = send_block(l, image, n, err);
+        if (ret == 0)
+            ret = compare_block(l, image, n, err);
+        if (ret)
+            return MIN(ret, 0);
+    }
+    return err_set(err, ERR_PROTOCOL, "use rtscts if the cable has these wires, or a lower baud=", "%s: what dcload has is not what was sent, %d times running",
+                   l->p->name, LOADS);
+}
+
+static int execute(struct sh4_link *l, struct err *err)
+{
+    int ret = command(l, 'A', err);
+    if (ret == 0)
+        ret = word(l, LOAD_AT, "address", err);
+    return ret == 0 ? word(l, 0, "console", err) : ret;
+}
+
+/* An agent whose program runs answers a halt; to dcload the byte is a command it does not know. */
+static int agent_runs(struct sh4_target *t, struct err *err)
+{
+    int ret = sh4_stream_interrupt(&t->link, SH4_STREAM_HALT, err);
+    uint64_t end = ops(&t->link)->now_ns(t->probe) + SH4_STREAM_LISTEN_NS;
+    while (ret == 0 && ops(&t->link)->now_ns(t->probe) < end)
+        if ((ret = sh4_stream_wait(&t->link, HELLO_NS / 10, err)) == 0)
+            ret = sh4_stream_halted(t, err);
+    return ret;
+}
+
+int sh4_dcload(struct sh4_target *t, struct err *err)
+{
+    struct sh4_link *l = &t->link;
+    uint32_t baud = ops(l)->baud(l->p), units = 0;
+    size_t n = 0;
+    if (t->base.big_endian)
+        return err_set(err, ERR_USAGE, "leave the byte order out", "dcload runs on little-endian boards only");
+    int ret = nearest(baud, &units, err);
+    if (ret == 0)
+        ret = agent_runs(t, err);
+    if (ret != 0)
+        return ret;
+    uint8_t *image = make_image(&n);
+    if (!image)
+        return err_set(err, ERR_NOMEM, "", "dcload: no memory");
+    ret = find(l, baud, err);
+    if (ret == 0)
+        ret = change_rate(l, baud, units, err);
+    if (ret == 0)
+        ret = load(l, image, n, err);
+    if (ret == 0)
+        ret = execute(l, err);
+    if (ret == 0)
+        ret = sh4_stream_connect(l, err);
+    free(image);
+    if (ret < 0)
+        ops(l)->set_baud(l->p, baud, NULL, NULL);
+    log_msg(l->p->log, LOG_TARGET, "%s: agent loaded by dcload, %zu bytes", l->p->name, n);
+    return ret < 0 ? err_prefix(err, ret, "loading the agent") : sh4_stream_halted(t, err);
+}

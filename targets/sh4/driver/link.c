@@ -1,0 +1,338 @@
+/* H-UDI over JTAG: commands, SDDR words, and the private status and ASERAM registers. Over a byte stream there is only the
+ * command that interrupts the program. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "probe/base/bytes.h"
+#include "probe/base/log.h"
+#include "probe/base/util.h"
+#include "probe/link.h"
+#include "targets/sh4/isa/regs.h"
+#include "targets/sh4/driver/dcip.h"
+#include "targets/sh4/driver/driver.h"
+
+enum { PROBE_BITS = 96, PROBE_ONES = 32 };
+
+int sh4_link_init(struct sh4_link *l, struct probe *p, struct err *err)
+{
+    memset(l, 0, sizeof *l);
+    l->p = p;
+    l->jtag = p->driver->jtag;
+    l->ir = SH4_LINK_IR_UNKNOWN;
+    l->block = 1024;
+    if (!l->jtag && p->driver->stream->traits(p) & STREAM_DATAGRAMS) {
+        l->block = SH4_DCIP_CHUNK / 4;
+        l->ip = calloc(1, sizeof *l->ip);
+        if (!l->ip)
+            return err_set(err, ERR_NOMEM, "close other programs", "network link: no memory");
+    }
+    if (!l->jtag) {
+        sh4_stream_init(l);
+        return 0;
+    }
+    l->ops = calloc(SH4_LINK_BATCH, sizeof *l->ops);
+    l->tdi = calloc(SH4_LINK_BATCH, 4);
+    l->tdo = calloc(SH4_LINK_BATCH, 4);
+    if (!l->ops || !l->tdi || !l->tdo) {
+        sh4_link_fini(l);
+        return err_set(err, ERR_NOMEM, "close other programs", "JTAG link: no memory");
+    }
+    return 0;
+}
+
+void sh4_link_fini(struct sh4_link *l)
+{
+    free(l->ops);
+    free(l->tdi);
+    free(l->tdo);
+    free(l->ip);
+    l->ip = NULL;
+    l->ops = NULL;
+    l->tdi = l->tdo = NULL;
+}
+
+static int execute(struct sh4_link *l, size_t n, struct err *err)
+{
+    int ret = l->jtag->execute(l->p, l->ops, n, err);
+    if (ret < 0) {
+        l->ir = SH4_LINK_IR_UNKNOWN;
+        return err_prefix(err, ret, "JTAG");
+    }
+    return 0;
+}
+
+static bool bit(const uint8_t *b, unsigned i) { return b[i / 8] >> (i % 8) & 1; }
+
+/* The IR is as long as the zero behind PROBE_ONES ones comes out late; it ends full of ones: BYPASS. */
+static unsigned ir_length(const uint8_t *tdo)
+{
+    for (unsigned len = 2; len + PROBE_ONES < PROBE_BITS; len++) {
+        bool fits = !bit(tdo, len + PROBE_ONES);
+        for (unsigned i = len; fits && i < PROBE_BITS; i++)
+            fits = bit(tdo, i) == (i != len + PROBE_ONES);
+        if (fits)
+            return len;
+    }
+    return 0;
+}
+
+/* Pins that the adapter can read and that are low. */
+static unsigned low_pins(struct sh4_link *l)
+{
+    unsigned pins = 0, known = 0;
+    if (!l->jtag || !l->jtag->get_pins || l->jtag->get_pins(l->p, &pins, &known, NULL) < 0)
+        return 0;
+    return known & ~pins;
+}
+
+bool sh4_link_reset_held(struct sh4_link *l) { return low_pins(l) & JTAG_PIN_NRESET; }
+
+static int check_power(struct sh4_link *l, struct err *err)
+{
+    unsigned low = low_pins(l), mv;
+    if (low & JTAG_PIN_VTREF && l->jtag->voltage && l->jtag->voltage(l->p, &mv, NULL) == 0)
+        return err_set(err, ERR_NO_TARGET, "switch the board on; check pin VTref of the debug connector",
+                       "the adapter sees no target power: %u.%02u V", mv / 1000, mv % 1000 / 10);
+    if (low & JTAG_PIN_VTREF)
+        return err_set(err, ERR_NO_TARGET, "switch the board on; check pin VTref of the debug connector",
+                       "the adapter sees no target power");
+    return 0;
+}
+
+/* What a pin says is believed when a scan has failed: there are probes that tell nTRST as low whatever it is (logs of J-Links with a working TAP). */
+static int blame_pins(struct sh4_link *l, int ret, struct err *err)
+{
+    if (ret != -ERR_NO_TARGET || !(low_pins(l) & JTAG_PIN_NTRST))
+        return ret;
+    return err_set(err, ERR_NO_TARGET, "find what pulls pin nTRST low: a jumper, a pull-down, the wiring",
+                   "nTRST is low though the adapter does not drive it: the TAP is held in reset");
+}
+
+static int check_answer(const uint8_t *tdo, struct err *err)
+{
+    bool ones = false, zeros = false;
+    for (unsigned i = 0; i < PROBE_BITS; i++)
+        *(bit(tdo, i) ? &ones : &zeros) = true;
+    if (ones && zeros)
+        return 0;
+    return err_set(err, ERR_NO_TARGET, link_still_hint(ones), "scanned %u bits through the IR: TDO stays %d", PROBE_BITS, ones);
+}
+
+/* One of several devices: how long its IR is was measured with the chain. It ends full of ones: BYPASS. */
+static int check_place(struct sh4_link *l, struct err *err)
+{
+    uint8_t ones[SH4_IR_BITS / 8] = { 0xFF, 0xFF }, seen[SH4_IR_BITS / 8];
+    unsigned len = l->jtag->ir_bits(l->p);
+    l->ops[0] = jtag_reset();
+    l->ops[1] = jtag_ir(SH4_IR_BITS, ones, seen);
+    int ret = len == SH4_IR_BITS ? execute(l, 2, err) : 0;
+    if (ret < 0)
+        return ret;
+    if (len != SH4_IR_BITS || !bit(seen, 0) || bit(seen, 1))
+        return err_set(err, ERR_NO_TARGET, "has the chain changed? start again", "the device at this place of the JTAG chain is no SH7750");
+    l->ir_bits = len;
+    return 0;
+}
+
+static int measure_ir(struct sh4_link *l, struct err *err)
+{
+    uint8_t tdi[PROBE_BITS / 8], tdo[PROBE_BITS / 8] = { 0 };
+    memset(tdi, 0xFF, sizeof tdi);
+    tdi[PROBE_ONES / 8] = 0xFE;
+    l->ops[0] = jtag_reset();
+    l->ops[1] = jtag_ir(PROBE_BITS, tdi, tdo);
+    int ret = execute(l, 2, err);
+    if (ret < 0 || (ret = check_answer(tdo, err)) < 0)
+        return ret;
+    unsigned len = ir_length(tdo);
+    if (len == SH4_IR_BITS && bit(tdo, 0) && !bit(tdo, 1)) {
+        l->ir_bits = len;
+        return 0;
+    }
+    if (!len)
+        return err_set(err, ERR_NO_TARGET, "lower the wire clock; check TDI, TMS, TCK and GND",
+                       "scanned a pattern through the IR and it did not come back (got %08x%08x%08x)",
+                       le32(tdo + 8), le32(tdo + 4), le32(tdo));
+    return err_set(err, ERR_NO_TARGET, "is this an SH7750?",
+                   "IR is %u bits long and captures ..%d%d, an SH7750's has %d and ..01", len, bit(tdo, 1),
+                   bit(tdo, 0), SH4_IR_BITS);
+}
+
+static int check_bypass(struct sh4_link *l, struct err *err)
+{
+    uint8_t tdi[5] = { 0xA5, 0x5A, 0xC3, 0x01, 0 }, tdo[5] = { 0 };
+    l->ops[0] = jtag_dr(33, tdi, tdo);
+    int ret = execute(l, 1, err);
+    if (ret < 0)
+        return ret;
+    uint32_t got = le32(tdo) >> 1 | (uint32_t)(tdo[4] & 1) << 31;
+    if (got != le32(tdi) || bit(tdo, 0))
+        return err_set(err, ERR_NO_TARGET, "lower the wire clock; check the wiring",
+                       "BYPASS is not one bit: sent %08x, got %08x", le32(tdi), got);
+    return 0;
+}
+
+uint64_t sh4_link_now(const struct sh4_link *l) { return l->jtag ? l->jtag->now_ns(l->p) : l->p->driver->stream->now_ns(l->p); }
+
+int sh4_link_wait(struct sh4_link *l, uint64_t ns, struct err *err)
+{
+    if (!l->jtag)
+        return sh4_stream_wait(l, ns, err);
+    return l->jtag->wait ? l->jtag->wait(l->p, ns, err) : 0;
+}
+
+static int find_device(struct sh4_link *l, struct err *err)
+{
+    if (l->jtag->ir_bits)
+        return check_place(l, err);
+    int ret = measure_ir(l, err);
+    return ret < 0 ? ret : check_bypass(l, err);
+}
+
+int sh4_link_connect(struct sh4_link *l, struct err *err)
+{
+    if (!l->jtag)
+        return sh4_stream_connect(l, err);
+    uint32_t got;
+    l->ir = SH4_LINK_IR_UNKNOWN;
+    l->ir_bits = 0;
+    int ret = l->clock.hz ? l->jtag->set_clock(l->p, l->clock.hz, &got, err) : 0; /* of an adapter that was opened again */
+    if (ret == 0)
+        ret = check_power(l, err);
+    if (ret == 0)
+        ret = blame_pins(l, find_device(l, err), err);
+    if (ret == 0)
+        ret = sh4_view_find(l, err);
+    return ret < 0 ? err_prefix(err, ret, "looking for the SH-4's H-UDI") : 0;
+}
+
+/* ---- --log wire ---- */
+
+enum { LOG_WORDS = 4 }; /* of a batch, each way */
+
+static bool logs_wire(const struct sh4_link *l) { return l->p->log && l->p->log->enabled & 1u << LOG_WIRE; }
+
+static const char *ti_name(unsigned ti)
+{
+    static const struct { unsigned ti; const char *name; } rows[] = {
+        { SH4_TI_STATUS, "status read" }, { SH4_TI_STATUS_END, "status read end" }, { SH4_TI_ASERAM_WRITE, "ASERAM write" },
+        { SH4_TI_RESET_NEGATE, "reset negate" }, { SH4_TI_RESET_ASSERT, "reset assert" }, { SH4_TI_BOOT, "ASE boot" },
+        { SH4_TI_INTERRUPT, "interrupt" }, { SH4_TI_BREAK, "ASE break" }, { SH4_TI_BYPASS, "bypass" },
+    };
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++)
+        if (rows[i].ti == ti)
+            return rows[i].name;
+    return "?";
+}
+
+static void words_text(const uint8_t *bytes, size_t n, char *buf, size_t cap)
+{
+    size_t used = 0;
+    for (size_t i = 0; i < MIN(n, (size_t)LOG_WORDS); i++)
+        used += (size_t)snprintf(buf + used, cap - used, " %08x", le32(bytes + 4 * i));
+    snprintf(buf + used, cap - used, "%s", n > LOG_WORDS ? " .." : "");
+}
+
+static void log_words(const struct sh4_link *l, size_t n)
+{
+    char out[LOG_WORDS * 9 + 8], in[LOG_WORDS * 9 + 8];
+    if (!logs_wire(l))
+        return;
+    words_text(l->tdi, n, out, sizeof out);
+    words_text(l->tdo, n, in, sizeof in);
+    log_msg(l->p->log, LOG_WIRE, "%s: DR %zu x 32 >%s <%s", l->p->name, n, out, in);
+}
+
+int sh4_link_command(struct sh4_link *l, unsigned ti, struct err *err)
+{
+    uint8_t ir[2], seen[2] = { 0 };
+    if (!l->jtag)
+        return ti == SH4_TI_INTERRUPT ? sh4_stream_interrupt(l, SH4_STREAM_HALT, err) : 0;
+    put_le16(ir, (uint16_t)(ti == SH4_TI_BYPASS ? 0xFFFF : ti << 8));
+    for (int tries = 0; tries < 4; tries++) {
+        l->ops[0] = jtag_ir(SH4_IR_BITS, ir, seen);
+        int ret = execute(l, 1, err);
+        if (ret < 0)
+            return ret;
+        l->ir = (int)ti;
+        log_msg(l->p->log, LOG_WIRE, "%s: IR > %s [%02x] < [%04x]", l->p->name, ti_name(ti), ti, le16(seen));
+        /* Every IR scan begins with the captured ..01: a free check that the wire still answers. */
+        if ((le16(seen) & 3) == 1)
+            return 0;
+    }
+    l->ir = SH4_LINK_IR_UNKNOWN;
+    int ret = check_power(l, err);
+    if (ret < 0)
+        return ret;
+    ret = err_set(err, ERR_NO_TARGET, "check power, clock and wiring; lower the wire clock",
+                  "IR scan for H-UDI command %02x captured %04x, not ..01", ti, le16(seen));
+    return blame_pins(l, ret, err);
+}
+
+static int words_batch(struct sh4_link *l, const uint32_t *out, uint32_t *in, size_t n, struct err *err)
+{
+    unsigned scans = sh4_view_scans(l);
+    size_t ops = scans > 1 ? sh4_view_begin(l, l->ops) : 0;
+    for (size_t i = 0; i < n; i++, ops += scans) {
+        put_le32(l->tdi + 4 * i, out ? out[i] : SH4_AGENT_POLL);
+        l->ops[ops] = jtag_dr(SH4_SDDR_BITS, l->tdi + 4 * i, l->tdo + 4 * i);
+        l->ops[ops].idle_clocks = l->idle_clocks;
+        if (scans > 1)
+            l->ops[ops + 1] = sh4_view_status();
+    }
+    int ret = execute(l, ops, err);
+    if (ret < 0)
+        return ret;
+    for (size_t i = 0; in && i < n; i++)
+        in[i] = le32(l->tdo + 4 * i);
+    log_words(l, n);
+    l->scans += n;
+    return 0;
+}
+
+int sh4_link_words(struct sh4_link *l, const uint32_t *out, uint32_t *in, size_t n, struct err *err)
+{
+    size_t most = (SH4_LINK_BATCH - SH4_VIEW_OPS) / sh4_view_scans(l);
+    for (size_t done = 0; done < n;) {
+        size_t part = MIN(n - done, most);
+        int ret = words_batch(l, out ? out + done : NULL, in ? in + done : NULL, part, err);
+        if (ret < 0)
+            return ret;
+        done += part;
+    }
+    return 0;
+}
+
+/* Selector i is shifted in while the value of selector i-1 comes out. */
+int sh4_link_status(struct sh4_link *l, const uint8_t *selectors, uint32_t *values, size_t n, struct err *err)
+{
+    uint32_t out[17], in[17];
+    if (n == 0 || n > 16)
+        return err_set(err, ERR_USAGE, "", "status read of %zu values", n);
+    int ret = sh4_link_command(l, SH4_TI_STATUS, err);
+    if (ret < 0)
+        return ret;
+    for (size_t i = 0; i <= n; i++)
+        out[i] = (uint32_t)selectors[i < n ? i : n - 1] << 3;
+    ret = sh4_link_words(l, out, in, n + 1, err);
+    if (ret < 0)
+        return ret;
+    memcpy(values, in + 1, n * sizeof *values);
+    ret = sh4_link_command(l, SH4_TI_STATUS_END, err);
+    return ret < 0 ? ret : sh4_link_command(l, SH4_TI_RESET_NEGATE, err);
+}
+
+int sh4_link_aseram(struct sh4_link *l, uint32_t offset, const uint32_t *words, size_t n, struct err *err)
+{
+    uint32_t out[SH4_ASERAM_SIZE / 4 + 1];
+    if (n == 0 || offset + 4 * n > SH4_ASERAM_SIZE)
+        return err_set(err, ERR_USAGE, "", "ASERAM write of %zu words at %x", n, offset);
+    int ret = sh4_link_command(l, SH4_TI_ASERAM_WRITE, err);
+    if (ret < 0)
+        return ret;
+    out[0] = (uint32_t)(offset + 4 * n - 2) << 16 | offset;
+    memcpy(out + 1, words, 4 * n);
+    ret = sh4_link_words(l, out, NULL, n + 1, err);
+    return ret < 0 ? ret : sh4_link_command(l, SH4_TI_RESET_NEGATE, err);
+}

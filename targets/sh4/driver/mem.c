@@ -1,0 +1,355 @@
+/* Memory: widths, registers in their own width, patches kept out of sight. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "probe/base/bytes.h"
+#include "probe/base/util.h"
+#include "targets/sh4/isa/regs.h"
+#include "targets/sh4/driver/driver.h"
+
+/* On-chip registers, in P4 or through area 7. */
+static bool is_io(uint32_t addr) { return addr >= 0xFD000000u || (addr & 0xFF000000u) == 0x1F000000u; }
+/* P4 but for ASERAM: store queues and the cache and TLB arrays take 32-bit accesses only. */
+static bool is_array(uint32_t addr) { return addr >= 0xE0000000u && addr < SH4_ASERAM; }
+
+/* The registers a TLB miss of ours overwrites: read before the first risky access of a stop. */
+static int keep_mmu(struct sh4_target *t, uint32_t addr, struct err *err)
+{
+    uint32_t v[5]; /* PTEH PTEL TTB TEA MMUCR */
+    if (t->mmu_saved || (addr >= 0x80000000u && addr < 0xC0000000u) || addr >= 0xE0000000u)
+        return 0;
+    int ret = sh4_agent_read(t, SH4_PTEH, 4, v, ARRAY_LEN(v), err);
+    if (ret < 0)
+        return ret;
+    t->pteh = v[0];
+    t->tea = v[3];
+    t->mmu_saved = true;
+    return 0;
+}
+
+static void put_value(uint8_t *buf, unsigned width, uint32_t v, bool big)
+{
+    if (width == 1)
+        *buf = (uint8_t)v;
+    else if (width == 2)
+        put16(buf, (uint16_t)v, big);
+    else
+        put32(buf, v, big);
+}
+
+static uint32_t get_value(const uint8_t *buf, unsigned width, bool big)
+{
+    return width == 1 ? *buf : width == 2 ? get16(buf, big) : get32(buf, big);
+}
+
+/* n accesses of one width; the values go through a bounded buffer. */
+static int run_read(struct sh4_target *t, uint32_t addr, unsigned width, uint8_t *buf, size_t n, struct err *err)
+{
+    uint32_t *v = malloc(n * sizeof *v);
+    if (!v)
+        return err_set(err, ERR_NOMEM, "read less at a time", "memory read: no memory");
+    int ret = sh4_agent_read(t, addr, width, v, n, err);
+    for (size_t i = 0; ret == 0 && i < n; i++)
+        put_value(buf + i * width, width, v[i], t->base.big_endian);
+    free(v);
+    return ret;
+}
+
+static int run_write(struct sh4_target *t, uint32_t addr, unsigned width, const uint8_t *buf, size_t n,
+                     struct err *err)
+{
+    if (n == 1)
+        return sh4_agent_poke(t, addr, width, get_value(buf, width, t->base.big_endian), err);
+    uint32_t *v = malloc(n * sizeof *v);
+    if (!v)
+        return err_set(err, ERR_NOMEM, "write less at a time", "memory write: no memory");
+    for (size_t i = 0; i < n; i++)
+        v[i] = get_value(buf + i * width, width, t->base.big_endian);
+    int ret = sh4_agent_write(t, addr, width, v, n, err);
+    free(v);
+    return ret;
+}
+
+/* The part of [addr, addr+len) that one register covers, read whole, in its own width. */
+static int read_register(struct sh4_target *t, const struct sh4_reg_info *r, uint32_t addr, uint8_t *buf,
+                         size_t len, size_t *done, struct err *err)
+{
+    unsigned bytes = r->bits / 8u, skip = (addr - r->address) & 3;
+    uint8_t whole[4];
+    uint32_t v, at = addr - skip;
+    int ret = sh4_program_reg(t, at, &v) ? 0 : sh4_agent_peek(t, at, bytes, &v, err);
+    if (ret < 0)
+        return ret;
+    put_value(whole, bytes, v, t->base.big_endian);
+    *done = MIN(len, (size_t)(bytes - skip));
+    memcpy(buf, whole + skip, *done);
+    return 0;
+}
+
+static int write_register(struct sh4_target *t, const struct sh4_reg_info *r, uint32_t addr, const uint8_t *buf,
+                          size_t len, size_t *done, struct err *err)
+{
+    unsigned bytes = r->bits / 8u;
+    if (addr % 4 || len < bytes || (len == 4 && bytes < 4)) /* the last one would write where no register is */
+        return err_set(err, ERR_USAGE, "write the register in its own width", "%s is %u bits wide: %zu bytes at %08x", r->name,
+                       r->bits, len, addr);
+    uint32_t v = get_value(buf, bytes, t->base.big_endian);
+    *done = bytes;
+    if (sh4_set_program_reg(t, r->address, v))
+        return 0;
+    if (r->address == SH4_WTCNT)
+        return sh4_agent_poke(t, addr, 2, SH4_WTCNT_KEY | v, err);
+    if (r->address == SH4_WTCSR)
+        return sh4_agent_poke(t, addr, 2, SH4_WTCSR_KEY | v, err);
+    if (r->address == SH4_PMCR1 || r->address == SH4_PMCR2) /* the agent restores them when it resumes */
+        t->save[r->address == SH4_PMCR1 ? SH4_SAVE_PMCR1 : SH4_SAVE_PMCR2] =
+            (uint32_t)(int32_t)(int16_t)(v & ~REG_MASK(SH4_PMCR_PMCLR));
+    return sh4_agent_poke(t, addr, bytes, v, err);
+}
+
+/* The register that holds addr, if the access begins inside it. */
+static const struct sh4_reg_info *register_at(uint32_t addr)
+{
+    const struct sh4_reg_info *r = is_io(addr) ? sh4_reg_at(addr & ~3u) : NULL;
+    return r && (addr & 3) < r->bits / 8u ? r : NULL;
+}
+
+/* How many bytes from addr on can be moved as one run, and in which width. */
+static size_t next_run(uint32_t addr, size_t len, unsigned *width)
+{
+    if (is_io(addr) || is_array(addr)) {
+        *width = addr % 4 == 0 && len >= 4 ? 4 : addr % 2 == 0 && len >= 2 ? 2 : 1;
+        return *width;
+    }
+    if (addr % 4 || len < 4) {
+        *width = addr % 2 || len < 2 ? 1 : 2;
+        return *width;
+    }
+    *width = 4;
+    return len & ~(size_t)3;
+}
+
+int sh4_mem_read_raw(struct sh4_target *t, uint32_t addr, unsigned width, uint8_t *buf, size_t len, struct err *err)
+{
+    int ret = keep_mmu(t, addr, err);
+    if (ret == 0 && width)
+        return run_read(t, addr, width, buf, len / width, err);
+    while (ret == 0 && len) {
+        const struct sh4_reg_info *r = register_at(addr);
+        size_t n = 0;
+        if (r) {
+            ret = read_register(t, r, addr, buf, len, &n, err);
+        } else {
+            unsigned w;
+            n = next_run(addr, len, &w);
+            ret = run_read(t, addr, w, buf, n / w, err);
+        }
+        addr += (uint32_t)n;
+        buf += n;
+        len -= n;
+    }
+    return ret;
+}
+
+int sh4_mem_write_raw(struct sh4_target *t, uint32_t addr, unsigned width, const uint8_t *buf, size_t len,
+                      struct err *err)
+{
+    int ret = keep_mmu(t, addr, err);
+    if (ret == 0 && width)
+        return run_write(t, addr, width, buf, len / width, err);
+    while (ret == 0 && len) {
+        const struct sh4_reg_info *r = register_at(addr);
+        size_t n = 0;
+        if (r) {
+            ret = write_register(t, r, addr, buf, len, &n, err);
+        } else {
+            unsigned w;
+            n = next_run(addr, len, &w);
+            ret = run_write(t, addr, w, buf, n / w, err);
+        }
+        addr += (uint32_t)n;
+        buf += n;
+        len -= n;
+    }
+    return ret;
+}
+
+/* Patches of ours are a difference, too: then the caller reads, and does not see them. */
+int sh4_same_mem(struct target *target, uint64_t addr, const uint8_t *buf, size_t len, struct err *err)
+{
+    struct sh4_target *t = sh4_of(target);
+    uint32_t at = (uint32_t)addr;
+    bool same = false;
+    if (t->state != TARGET_HALTED || !t->layout || len == 0 || (addr | len) % 4 || addr > 0xFFFFFFFFu - len || is_io(at) || is_array(at) ||
+        is_io(at + (uint32_t)len - 1) || is_array(at + (uint32_t)len - 1))
+        return 0;
+    uint32_t *words = malloc(len);
+    if (!words)
+        return 0;
+    for (size_t i = 0; i < len / 4; i++)
+        words[i] = get32(buf + 4 * i, t->base.big_endian);
+    int ret = keep_mmu(t, at, err);
+    if (ret == 0)
+        ret = sh4_agent_same(t, at, words, len / 4, &same, err);
+    free(words);
+    return ret < 0 ? ret : same;
+}
+
+uint32_t sh4_canonical32(uint32_t addr) { return addr < 0xE0000000u ? addr & 0x1FFFFFFFu : addr; }
+
+/* ---- what the debugger sees ---- */
+
+static int check(struct sh4_target *t, uint64_t addr, unsigned width, size_t len, const char *what, struct err *err)
+{
+    if (addr > 0xFFFFFFFFu || len > 0x100000000u - addr)
+        return err_set(err, ERR_FAULT, "addresses have 32 bits", "%s: %zu bytes at %llx", what, len,
+                       (unsigned long long)addr);
+    if (width && ((width != 1 && width != 2 && width != 4) || addr % width || len % width))
+        return err_set(err, ERR_USAGE, "address and length must be multiples of the width",
+                       "%s: %zu bytes at %08llx in units of %u", what, len, (unsigned long long)addr, width);
+    t->alias_set = 0;
+    return 0;
+}
+
+/* Bytes of one patched instruction inside a buffer: replaced by the other ones. */
+static void overlay_insn(uint32_t addr, uint8_t *buf, size_t len, uint32_t at, const uint8_t insn[2])
+{
+    uint32_t a = sh4_canonical32(addr), p = sh4_canonical32(at);
+    for (uint32_t i = 0; i < 2; i++)
+        if (p + i >= a && p + i - a < len)
+            buf[p + i - a] = insn[i];
+}
+
+static void hide(struct sh4_target *t, const struct sh4_patch *list, size_t n, uint32_t addr, uint8_t *buf, size_t len)
+{
+    for (size_t i = 0; i < n; i++) {
+        uint8_t insn[2];
+        put16(insn, list[i].orig, t->base.big_endian);
+        if (list[i].in_memory)
+            overlay_insn(addr, buf, len, list[i].addr, insn);
+    }
+}
+
+/* The debugger writes over patches: the new bytes become the originals, the patches stay. */
+static void keep(struct sh4_target *t, struct sh4_patch *list, size_t n, uint32_t addr, uint8_t *buf, size_t len,
+                 bool vbr)
+{
+    for (size_t i = 0; i < n; i++) {
+        uint8_t insn[2], patch[2];
+        uint32_t a = sh4_canonical32(addr), p = sh4_canonical32(list[i].addr);
+        uint16_t orig = list[i].orig;
+        if (!list[i].in_memory)
+            continue;
+        put16(insn, orig, t->base.big_endian);
+        bool touched = false;
+        for (uint32_t k = 0; k < 2; k++)
+            if (p + k >= a && p + k - a < len) {
+                insn[k] = buf[p + k - a];
+                touched = true;
+            }
+        if (!touched)
+            continue;
+        list[i].orig = get16(insn, t->base.big_endian);
+        if (vbr && list[i].orig != orig) { /* other code now: this site is no VBR instruction any more */
+            list[i].in_memory = false;
+            continue;
+        }
+        put16(patch, vbr ? (uint16_t)((orig & 0xFF00) | ((orig & 0xFF) == 0x2E ? 0xFA : (orig & 0xFF) == 0x27 ? 0xF6
+                                      : (orig & 0xFF) == 0x22 ? 0xFA : 0xF2))
+                         : (uint16_t)SH4_BREAK_INSN, t->base.big_endian);
+        overlay_insn(addr, buf, len, list[i].addr, patch);
+    }
+}
+
+static int read_halted(struct sh4_target *t, uint64_t addr, unsigned width, uint8_t *buf, size_t len, struct err *err)
+{
+    int ret = sh4_mem_read_raw(t, (uint32_t)addr, width, buf, len, err);
+    if (ret < 0)
+        return ret;
+    /* From the outside in: a breakpoint may sit on an instruction the tracer has patched already. */
+    hide(t, t->patch, t->npatches, (uint32_t)addr, buf, len);
+    hide(t, t->vbr_sites, t->nvbr_sites, (uint32_t)addr, buf, len);
+    if (t->trace_hide)
+        t->trace_hide(t, (uint32_t)addr, buf, len);
+    return 0;
+}
+
+int sh4_read_mem(struct target *target, uint64_t addr, unsigned width, uint8_t *buf, size_t len, struct err *err)
+{
+    struct sh4_target *t = sh4_of(target);
+    enum sh4_loan loan;
+    int ret = check(t, addr, width, len, "read memory", err);
+    if (ret == 0)
+        ret = sh4_borrow(t, &loan, "read memory", err);
+    if (ret < 0)
+        return ret;
+    return sh4_give_back(t, loan, len ? read_halted(t, addr, width, buf, len, err) : 0, err);
+}
+
+/* What was written may be code: caches are made coherent before the program runs, one range at a time. */
+static int note_written(struct sh4_target *t, uint32_t lo, uint32_t hi, struct err *err)
+{
+    enum { NEAR = 4096 };
+    bool apart = t->written_hi && (lo > t->written_hi + NEAR || hi + NEAR < t->written_lo);
+    int ret = apart ? sh4_sync_written(t, err) : 0;
+    t->written_lo = t->written_hi ? MIN(t->written_lo, lo) : lo;
+    t->written_hi = MAX(t->written_hi, hi);
+    return ret;
+}
+
+static bool overlaps(uint32_t addr, size_t len, uint32_t start, uint32_t bytes)
+{
+    uint32_t a = sh4_canonical32(addr), s = sh4_canonical32(start);
+    return a < s + bytes && s < a + len;
+}
+
+/* The debugger may not saw off the branch it sits on. */
+static int spare_agent(struct sh4_target *t, uint32_t addr, size_t len, struct err *err)
+{
+    bool ase = t->layout == &sh4_agent_ase;
+    bool code = ase ? addr >= SH4_ASERAM && addr < 0xFD000000u : overlaps(addr, len, t->agent_base, t->layout->size);
+    if (!code && !overlaps(addr, len, SH4_SDDR, 4))
+        return 0;
+    return err_set(err, ERR_UNSUPPORTED, "leave that to the debugger", "%zu bytes at %08x belong to the debug agent", len,
+                   addr);
+}
+
+static int write_halted(struct sh4_target *t, uint64_t addr, unsigned width, const uint8_t *buf, size_t len,
+                        struct err *err)
+{
+    int ret = spare_agent(t, (uint32_t)addr, len, err);
+    if (ret < 0 || len == 0)
+        return ret;
+    uint8_t *copy = malloc(len);
+    if (!copy)
+        return err_set(err, ERR_NOMEM, "write less at a time", "memory write: no memory");
+    memcpy(copy, buf, len);
+    t->line_addr = 0;
+    uint32_t a = (uint32_t)addr, end = a + (uint32_t)len;
+    if (t->trace_write)
+        t->trace_write(t, a, copy, len);
+    keep(t, t->vbr_sites, t->nvbr_sites, a, copy, len, true);
+    keep(t, t->patch, t->npatches, a, copy, len, false);
+    ret = sh4_agent_before_write(t, a, len, err);
+    if (ret == 0)
+        ret = sh4_mem_write_raw(t, a, width, copy, len, err);
+    free(copy);
+    if (ret == 0)
+        sh4_image_note_written(t, a, buf, len);
+    if (ret == 0 && a < 0xE0000000u && !is_io(a))
+        ret = note_written(t, a, end, err);
+    return ret;
+}
+
+int sh4_write_mem(struct target *target, uint64_t addr, unsigned width, const uint8_t *buf, size_t len,
+                  struct err *err)
+{
+    struct sh4_target *t = sh4_of(target);
+    enum sh4_loan loan;
+    int ret = check(t, addr, width, len, "write memory", err);
+    if (ret == 0)
+        ret = sh4_borrow(t, &loan, "write memory", err);
+    if (ret < 0)
+        return ret;
+    return sh4_give_back(t, loan, write_halted(t, addr, width, buf, len, err), err);
+}

@@ -1,0 +1,366 @@
+/* Performance counters, and the monitor commands of the SH-4 driver. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "probe/base/options.h"
+#include "probe/base/util.h"
+#include "targets/sh4/isa/regs.h"
+#include "targets/sh4/driver/dcip.h"
+#include "targets/sh4/driver/driver.h"
+
+/* ---- counters ---- */
+
+static const struct counter_event *event_of(uint16_t code)
+{
+    for (const struct counter_event *e = sh4_events; e->name; e++)
+        if (e->code == code)
+            return e;
+    return NULL;
+}
+
+static bool running(uint32_t pmcr)
+{
+    return REG_GET(pmcr, SH4_PMCR_PMEN) && REG_GET(pmcr, SH4_PMCR_PMST);
+}
+
+/* A counter is cleared while stopped; it starts when the agent lets the program run (it restores PMCR last). */
+static int arm_counters(struct sh4_target *t, const uint16_t code[2], struct err *err)
+{
+    for (unsigned n = 0; n < 2; n++)
+        if (code[n] && !event_of(code[n]))
+            return err_set(err, ERR_NOT_FOUND, "probeprof events lists them", "no counter event %02x", code[n]);
+    for (unsigned n = 0; n < 2; n++) {
+        uint32_t addr = n ? SH4_PMCR2 : SH4_PMCR1;
+        unsigned word = n ? SH4_SAVE_PMCR2 : SH4_SAVE_PMCR1;
+        if (!code[n])
+            continue;
+        int ret = sh4_agent_poke(t, addr, 2, 0, err);
+        if (ret == 0)
+            ret = sh4_agent_poke(t, addr, 2, REG_MASK(SH4_PMCR_PMCLR), err);
+        if (ret < 0)
+            return err_prefix(err, ret, "arm counters");
+        t->save[word] = (uint32_t)(int32_t)(int16_t)(REG_MASK(SH4_PMCR_PMEN) | REG_MASK(SH4_PMCR_PMST) | code[n]);
+    }
+    return 0;
+}
+
+int sh4_counters_arm(struct target *target, const uint16_t code[2], struct err *err)
+{
+    struct sh4_target *t = sh4_of(target);
+    enum sh4_loan loan;
+    int ret = sh4_borrow(t, &loan, "arm counters", err);
+    return ret < 0 ? ret : sh4_give_back(t, loan, arm_counters(t, code, err), err);
+}
+
+/* H, L, H again: the halves are two reads. Halted the agent holds the counters, so one try is enough. */
+static int read_counter(struct sh4_target *t, unsigned n, uint64_t *value, struct err *err)
+{
+    uint32_t v[2];
+    int ret = sh4_agent_read(t, n ? SH4_PMCTR2H : SH4_PMCTR1H, 4, v, 2, err);
+    if (ret == 0)
+        *value = (uint64_t)(v[0] & 0xFFFF) << 32 | v[1];
+    return ret;
+}
+
+static int read_counters(struct sh4_target *t, struct counter_values *out, struct err *err)
+{
+    struct counter_values v = { .code = { 0 } };
+    for (unsigned n = 0; n < 2; n++) {
+        uint32_t pmcr = t->save[n ? SH4_SAVE_PMCR2 : SH4_SAVE_PMCR1];
+        int ret = read_counter(t, n, &v.value[n], err);
+        if (ret < 0)
+            return err_prefix(err, ret, "read counters");
+        v.code[n] = (uint16_t)REG_GET(pmcr, SH4_PMCR_PMM);
+        v.running[n] = running(pmcr);
+    }
+    *out = v;
+    return 0;
+}
+
+int sh4_counters_read(struct target *target, struct counter_values *out, struct err *err)
+{
+    struct sh4_target *t = sh4_of(target);
+    enum sh4_loan loan;
+    int ret = sh4_borrow(t, &loan, "read counters", err);
+    return ret < 0 ? ret : sh4_give_back(t, loan, read_counters(t, out, err), err);
+}
+
+static int show_counters(struct sh4_target *t, const struct text_sink *out, struct err *err)
+{
+    struct counter_values v;
+    int ret = sh4_counters_read(&t->base, &v, err);
+    for (unsigned n = 0; ret == 0 && n < 2; n++) {
+        const struct counter_event *e = event_of(v.code[n]);
+        sink_printf(out, "counter %u: %s (0x%02x), %s: %llu %s\n", n + 1, e ? e->name : "none", v.code[n],
+                    v.running[n] ? "counts while the program runs" : "stopped", (unsigned long long)v.value[n],
+                    e ? e->unit : "");
+    }
+    return ret;
+}
+
+static int cmd_perf(void *ctx, int argc, char **argv, const struct text_sink *out, struct err *err)
+{
+    struct sh4_target *t = ctx;
+    uint16_t code[2] = { 0, 0 };
+    if (argc == 1 || (argc == 2 && (!strcmp(argv[1], "show") || !strcmp(argv[1], "read"))))
+        return show_counters(t, out, err);
+    if (argc < 3 || argc > 4 || strcmp(argv[1], "arm"))
+        return err_set(err, ERR_USAGE, "perf [show|read|arm EVENT1 [EVENT2]]", "perf: unknown arguments");
+    for (int i = 2; i < argc; i++) {
+        int ret = sh4_find_event(argv[i], &code[i - 2], err);
+        if (ret < 0)
+            return ret;
+    }
+    int ret = sh4_counters_arm(&t->base, code, err);
+    return ret < 0 ? ret : show_counters(t, out, err);
+}
+
+/* ---- registers by name ---- */
+
+static void print_fields(const char *name, const struct reg_field *f, size_t n, uint32_t v, int digits,
+                         const struct text_sink *out)
+{
+    char text[200];
+    reg_text(f, n, v, digits, text, sizeof text);
+    sink_printf(out, "%s=%s\n", name, text);
+}
+
+static int print_io(struct sh4_target *t, const struct sh4_reg_info *r, const struct text_sink *out, struct err *err)
+{
+    uint32_t v;
+    size_t n;
+    /* The agent stops counters and user breaks while halted: what the program has is shown. */
+    int ret = sh4_program_reg(t, r->address, &v) ? 0 : sh4_agent_peek(t, r->address, r->bits / 8u, &v, err);
+    if (ret < 0)
+        return ret;
+    switch (r->address) {
+    case SH4_TRA: v = t->trap[0]; break;
+    case SH4_EXPEVT: v = t->trap[1]; break;
+    case SH4_INTEVT: v = t->trap[2]; break;
+    default: break;
+    }
+    if (r->bits < 32)
+        v &= (1u << r->bits) - 1;
+    const struct reg_field *f = sh4_reg_fields(r->address, &n);
+    print_fields(r->name, f, n, v, r->bits / 4, out);
+    return 0;
+}
+
+static int print_core(struct sh4_target *t, unsigned n, const struct text_sink *out, struct err *err)
+{
+    uint8_t b[4];
+    size_t nf = 0;
+    int ret = sh4_read_reg(&t->base, n, b, err);
+    if (ret < 0)
+        return ret;
+    uint32_t v = t->base.big_endian ? (uint32_t)b[0] << 24 | (uint32_t)b[1] << 16 | (uint32_t)b[2] << 8 | b[3]
+                                    : (uint32_t)b[3] << 24 | (uint32_t)b[2] << 16 | (uint32_t)b[1] << 8 | b[0];
+    const char *name = sh4_target_regs[n].name;
+    const struct reg_field *f = !strcmp(name, "sr") || !strcmp(name, "ssr") ? sh4_sr_fields(&nf)
+                                : !strcmp(name, "fpscr") ? sh4_fpscr_fields(&nf) : NULL;
+    print_fields(name, f, nf, v, 8, out);
+    return 0;
+}
+
+static int show_registers(struct sh4_target *t, int argc, char **argv, const struct text_sink *out, struct err *err)
+{
+    int ret = 0;
+    for (unsigned n = 0; argc == 1 && ret == 0 && n < SH4_NREGS; n++)
+        if (*sh4_target_regs[n].name)
+            ret = print_core(t, n, out, err);
+    for (int i = 1; ret == 0 && i < argc; i++) {
+        unsigned n = 0;
+        while (n < SH4_NREGS && strcasecmp(sh4_target_regs[n].name, argv[i]))
+            n++;
+        const struct sh4_reg_info *r = n < SH4_NREGS ? NULL : sh4_reg_named(argv[i]);
+        if (n < SH4_NREGS && *argv[i])
+            ret = print_core(t, n, out, err);
+        else if (r)
+            ret = print_io(t, r, out, err);
+        else
+            ret = err_set(err, ERR_NOT_FOUND, "reg without a name lists the CPU's", "no register \"%s\"", argv[i]);
+    }
+    return ret;
+}
+
+static int cmd_reg(void *ctx, int argc, char **argv, const struct text_sink *out, struct err *err)
+{
+    struct sh4_target *t = ctx;
+    enum sh4_loan loan;
+    int ret = sh4_borrow(t, &loan, "reg", err);
+    return ret < 0 ? ret : sh4_give_back(t, loan, show_registers(t, argc, argv, out, err), err);
+}
+
+/* ---- the rest ---- */
+
+static int serial_wire(struct sh4_target *t, const struct text_sink *out, struct err *err)
+{
+    const struct stream_ops *s = t->probe->driver->stream;
+    uint64_t sent, received, transfers;
+    uint32_t errors = 0;
+    s->stats(t->probe, &sent, &received, &transfers);
+    int ret = t->state == TARGET_HALTED ? sh4_agent_peek(t, t->agent_base + t->layout->line_errors, 4, &errors, err) : 0;
+    if (ret < 0)
+        return ret;
+    sink_printf(out, "%s: %llu bytes sent, %llu received, %llu system calls; %llu bytes were the program's own text\n", t->probe->name,
+                (unsigned long long)sent, (unsigned long long)received, (unsigned long long)transfers, (unsigned long long)t->link.text_bytes);
+    sink_printf(out, "agent: %llu words to the target and %llu from it; damaged exchanges: %llu repeated, %llu resyncs\n",
+                (unsigned long long)t->link.words_to_target, (unsigned long long)t->link.words_from_target,
+                (unsigned long long)t->link.retries, (unsigned long long)t->link.resyncs);
+    const struct sh4_dcip *ip = t->link.ip;
+    if (ip)
+        sink_printf(out, "%s; %llu replies sent again, %llu datagrams came twice; the program's calls: %llu served, %llu refused, %llu lost\n", ip->version,
+                    (unsigned long long)ip->again, (unsigned long long)ip->twice, (unsigned long long)ip->calls, (unsigned long long)ip->refused,
+                    (unsigned long long)ip->lost_calls);
+    if (t->state == TARGET_HALTED && !ip)
+        sink_printf(out, "overruns, framing errors and breaks the agent has seen: %u\n", errors);
+    return 0;
+}
+
+static int cmd_wire(void *ctx, int argc, char **argv, const struct text_sink *out, struct err *err)
+{
+    struct sh4_target *t = ctx;
+    uint64_t tck = 0, transfers = 0, bytes = 0;
+    (void)argc;
+    (void)argv;
+    if (!t->link.jtag)
+        return serial_wire(t, out, err);
+    if (t->link.jtag->stats)
+        t->link.jtag->stats(t->probe, &tck, &transfers, &bytes);
+    uint64_t words = t->link.words_to_target + t->link.words_from_target;
+    sink_printf(out, "%s: %llu TCK clocks, %llu transfers, %llu bytes over the adapter\n", t->probe->name,
+                (unsigned long long)tck, (unsigned long long)transfers, (unsigned long long)bytes);
+    sink_printf(out, "agent: %llu scans for %llu words to the target and %llu from it, %.2f wire bits a byte\n",
+                (unsigned long long)t->link.scans, (unsigned long long)t->link.words_to_target,
+                (unsigned long long)t->link.words_from_target, words ? (double)tck / (4.0 * (double)words) : 0.0);
+    sink_printf(out, "damaged exchanges: %llu repeated, %llu resyncs; %u idle clocks after a scan\n",
+                (unsigned long long)t->link.retries, (unsigned long long)t->link.resyncs, t->link.idle_clocks);
+    if (t->link.alternates)
+        sink_printf(out, "data scans alternate between SDDR and SDSR, which read %08x at the attach: two for each word\n", t->link.sdsr);
+    return 0;
+}
+
+static const struct { const char *name; uint32_t bits; } catches[] = {
+#define BIT(e) (1u << ((e) >> 5 & 31))
+    { "address-error", BIT(SH4_EXP_ADDR_READ) | BIT(SH4_EXP_ADDR_WRITE) },
+    { "illegal", BIT(SH4_EXP_ILLEGAL) | BIT(SH4_EXP_SLOT_ILLEGAL) },
+    { "fpu", BIT(SH4_EXP_FPU) | BIT(SH4_EXP_FPU_DISABLED) | BIT(SH4_EXP_SLOT_FPU_DISABLED) },
+    { "mmu", BIT(SH4_EXP_INITIAL_WRITE) | BIT(SH4_EXP_TLB_PROT_READ) | BIT(SH4_EXP_TLB_PROT_WRITE) },
+    { "trapa", BIT(SH4_EXP_TRAPA) },
+#undef BIT
+};
+
+static int cmd_catch(void *ctx, int argc, char **argv, const struct text_sink *out, struct err *err)
+{
+    struct sh4_target *t = ctx;
+    uint32_t mask = argc > 1 ? 0 : t->catch_mask;
+    for (int i = 1; i < argc; i++) {
+        uint32_t bits = 0;
+        for (size_t k = 0; k < ARRAY_LEN(catches); k++)
+            if (!strcmp(argv[i], catches[k].name) || !strcmp(argv[i], "all"))
+                bits |= catches[k].bits;
+        if (!bits && strcmp(argv[i], "none"))
+            return err_set(err, ERR_USAGE, "none all address-error illegal fpu mmu trapa", "catch: no class \"%s\"",
+                           argv[i]);
+        mask |= bits;
+    }
+    if (mask != t->catch_mask && !sh4_is_halted(t, err, "catch"))
+        return -ERR_STATE;
+    t->catch_mask = mask;
+    sink_printf(out, "exceptions that stop the program:");
+    for (size_t k = 0; k < ARRAY_LEN(catches); k++)
+        if (mask & catches[k].bits)
+            sink_printf(out, " %s", catches[k].name);
+    sink_printf(out, "%s\n", mask ? "" : " none");
+    return 0;
+}
+
+static int cmd_status(void *ctx, int argc, char **argv, const struct text_sink *out, struct err *err)
+{
+    static const uint8_t sel[] = { SH4_STATUS_SR, SH4_STATUS_FETCH, SH4_STATUS_OPERAND, SH4_STATUS_BUS,
+                                   SH4_STATUS_EVENTS, SH4_STATUS_CCR, SH4_STATUS_FRQCR, SH4_STATUS_FPSCR,
+                                   SH4_STATUS_ASID, SH4_STATUS_UBC };
+    struct sh4_target *t = ctx;
+    uint32_t v[ARRAY_LEN(sel)];
+    size_t n;
+    (void)argc;
+    (void)argv;
+    if (!t->opt.allow_private)
+        return err_set(err, ERR_UNSUPPORTED, "allow the private H-UDI commands",
+                       "status: the internal status read is a private H-UDI command (20)");
+    int ret = sh4_link_status(&t->link, sel, v, ARRAY_LEN(sel), err);
+    if (ret < 0)
+        return ret;
+    const struct reg_field *f = sh4_sr_fields(&n);
+    print_fields("sr", f, n, v[0], 8, out);
+    sink_printf(out, "fetch %08x  operand %08x  bus %08x\n", v[1], v[2], v[3]);
+    sink_printf(out, "EXPEVT %03x  INTEVT %03x  CCR %04x  MMU %s  FRQCR %04x  FPSCR %08x  ASID %02x  UBC %x\n",
+                v[4] & 0xFFF, v[4] >> 16 & 0xFFF, v[5] & 0xFFFF, v[5] >> 16 & 1 ? "on" : "off", v[6] & 0xFFFF, v[7],
+                v[8] & 0xFF, v[9]);
+    return 0;
+}
+
+static int cmd_semihosting(void *ctx, int argc, char **argv, const struct text_sink *out, struct err *err)
+{
+    struct sh4_target *t = ctx;
+    bool on = argc == 2 && !strcmp(argv[1], "on");
+    if (argc > 2 || (argc == 2 && !on && strcmp(argv[1], "off")))
+        return err_set(err, ERR_USAGE, "semihosting [on|off]", "semihosting: unknown argument");
+    if (argc == 2 && !sh4_is_halted(t, err, "semihosting"))
+        return -ERR_STATE;
+    if (argc == 2)
+        t->semihosting = on;
+    sink_printf(out, "semihosting (TRAPA #34) is %s\n", t->semihosting ? "on" : "off");
+    return 0;
+}
+
+static bool word_of(const char *text, uint32_t *out)
+{
+    uint64_t v;
+    if (!options_number(&text, 0, &v) || *text || v > UINT32_MAX)
+        return false;
+    *out = (uint32_t)v;
+    return true;
+}
+
+/* Data value of the watchpoint on channel B: the UBC's only data comparator. */
+static int cmd_watchdata(void *ctx, int argc, char **argv, const struct text_sink *out, struct err *err)
+{
+    struct sh4_target *t = ctx;
+    struct sh4_ubc_channel *b = &t->ubc[1];
+    if (argc > 3)
+        return err_set(err, ERR_USAGE, "watchdata [VALUE [MASK]|off]", "watchdata: too many arguments");
+    if (!b->used || b->kind == BP_HARD)
+        return err_set(err, ERR_STATE, "set a watchpoint first: the first one takes channel B",
+                       "watchdata: channel B of the UBC watches nothing");
+    if (argc > 1 && !strcmp(argv[1], "off")) {
+        b->has_data = false;
+    } else if (argc > 1) {
+        uint32_t v, mask = 0xFFFFFFFFu;
+        if (!word_of(argv[1], &v) || (argc == 3 && !word_of(argv[2], &mask)))
+            return err_set(err, ERR_USAGE, "numbers as in C, of 32 bits: 0x1234", "watchdata: not a number");
+        b->has_data = true;
+        /* Byte values are compared in both low bytes (UBC section of the hardware manual). */
+        b->data = b->len == 1 ? (v & 0xFF) * 0x0101u : v;
+        b->data_mask = b->len == 1 ? (mask & 0xFF) * 0x0101u : b->len == 2 ? mask & 0xFFFF : mask;
+    }
+    if (b->has_data)
+        sink_printf(out, "watch at %08x stops if (value & %08x) == %08x\n", b->addr, b->data_mask,
+                    b->data & b->data_mask);
+    else
+        sink_printf(out, "watch at %08x stops at any value\n", b->addr);
+    return 0;
+}
+
+const struct monitor_command sh4_monitor[] = {
+    { "reg", "reg [NAME...]", "CPU or on-chip registers with their fields", cmd_reg },
+    { "perf", "perf [show|read|arm EVENT1 [EVENT2]]", "performance counters", cmd_perf },
+    { "wire", "wire", "what the wire carried so far", cmd_wire },
+    { "catch", "catch [none|all|CLASS...]", "exceptions that stop before their handler", cmd_catch },
+    { "status", "status", "internal status without stopping the CPU (private command)", cmd_status },
+    { "semihosting", "semihosting [on|off]", "TRAPA #34 system calls go to the debugger", cmd_semihosting },
+    { "watchdata", "watchdata [VALUE [MASK]|off]", "data value of the watchpoint on channel B", cmd_watchdata },
+    { NULL, NULL, NULL, NULL },
+};

@@ -1,0 +1,351 @@
+/* Registers: the table by GDB number, the agent's save area behind it, the FPU on demand. */
+#include <string.h>
+
+#include "probe/base/bytes.h"
+#include "probe/base/util.h"
+#include "targets/sh4/isa/regs.h"
+#include "targets/sh4/driver/driver.h"
+
+/* Numbers 0-66 are GDB's (sh-tdep.c): 59-66 have no name and no register. What follows has no number there. */
+#define R(n) { n, 4, false, false }
+#define RX(n) { n, 4, true, false }
+#define RH(n) { n, 4, false, true }
+const struct target_reg sh4_target_regs[SH4_NREGS] = {
+    R("r0"), R("r1"), R("r2"), R("r3"), R("r4"), R("r5"), R("r6"), R("r7"),
+    R("r8"), R("r9"), R("r10"), R("r11"), R("r12"), R("r13"), RX("r14"), RX("r15"),
+    RX("pc"), RX("pr"), R("gbr"), R("vbr"), R("mach"), R("macl"), RX("sr"), R("fpul"), R("fpscr"),
+    R("fr0"), R("fr1"), R("fr2"), R("fr3"), R("fr4"), R("fr5"), R("fr6"), R("fr7"),
+    R("fr8"), R("fr9"), R("fr10"), R("fr11"), R("fr12"), R("fr13"), R("fr14"), R("fr15"),
+    R("ssr"), R("spc"),
+    R("r0b0"), R("r1b0"), R("r2b0"), R("r3b0"), R("r4b0"), R("r5b0"), R("r6b0"), R("r7b0"),
+    R("r0b1"), R("r1b1"), R("r2b1"), R("r3b1"), R("r4b1"), R("r5b1"), R("r6b1"), R("r7b1"),
+    R(""), R(""), R(""), R(""), R(""), R(""), R(""), R(""),
+    RH("dbr"), RH("sgr"),
+    RH("xf0"), RH("xf1"), RH("xf2"), RH("xf3"), RH("xf4"), RH("xf5"), RH("xf6"), RH("xf7"),
+    RH("xf8"), RH("xf9"), RH("xf10"), RH("xf11"), RH("xf12"), RH("xf13"), RH("xf14"), RH("xf15"),
+    RH("tra"), RH("expevt"), RH("intevt"),
+};
+enum {
+    REG_R0 = 0, REG_PC = 16, REG_PR, REG_GBR, REG_VBR, REG_MACH, REG_MACL, REG_SR, REG_FPUL, REG_FPSCR,
+    REG_FR0 = 25, REG_SSR = 41, REG_SPC, REG_BANK0 = 43, REG_BANK1 = 51, REG_NONE = 59, REG_DBR = 67, REG_SGR,
+    REG_XF0, REG_TRA = REG_XF0 + 16, REG_EXPEVT, REG_INTEVT
+};
+
+uint32_t *sh4_reg_bank(struct sh4_target *t, unsigned bank, unsigned n)
+{
+    if (bank == 0)
+        return &t->save[SH4_SAVE_BANK0 + n];
+    return n ? &t->save[SH4_SAVE_BANK1_R1 + n - 1] : &t->save[SH4_SAVE_BANK1_R0];
+}
+
+static unsigned active_bank(const struct sh4_target *t)
+{
+    return REG_GET(t->sr, SH4_SR_MD) && REG_GET(t->sr, SH4_SR_RB);
+}
+
+uint32_t *sh4_reg_r(struct sh4_target *t, unsigned n)
+{
+    if (n < 8)
+        return sh4_reg_bank(t, active_bank(t), n);
+    return n == 15 ? &t->r15 : &t->save[SH4_SAVE_R8 + n - 8];
+}
+
+/* ---- moving it ---- */
+
+void sh4_regs_requests(struct sh4_target *t, struct sh4_request req[SH4_LOAD_REQUESTS])
+{
+    const struct sh4_agent_layout *a = t->layout;
+    req[0] = (struct sh4_request){
+        .routine = a->op_read - (uint32_t)a->ref_call,
+        .arg = { t->agent_base + a->save_area, a->ld4 - (uint32_t)a->ref_read, SH4_SAVE_WORDS },
+        .in = t->save, .nin = SH4_SAVE_WORDS };
+    req[1] = (struct sh4_request){
+        .routine = a->op_read - (uint32_t)a->ref_call,
+        .arg = { SH4_TRA, a->ld4 - (uint32_t)a->ref_read, 3 }, .in = t->trap, .nin = 3 };
+}
+
+int sh4_regs_load(struct sh4_target *t, struct err *err)
+{
+    struct sh4_request req[SH4_LOAD_REQUESTS];
+    sh4_regs_requests(t, req);
+    int ret = t->loaded ? 0 : sh4_agent_run(t, req, ARRAY_LEN(req), err);
+    t->loaded = false;
+    if (ret < 0)
+        return ret;
+    memcpy(t->save_seen, t->save, sizeof t->save);
+    t->fp_valid = t->fp_dirty = false;
+    t->trap_lost = t->mmu_saved = false;
+    t->alias_set = 0;
+    t->written_lo = t->written_hi = 0;
+    return 0;
+}
+
+/* Many words that differ: runs of them with small gaps, each as one block. */
+static int store_blocks(struct sh4_target *t, struct err *err)
+{
+    enum { GAP = 10 };
+    for (size_t i = 0; i < SH4_SAVE_WORDS;) {
+        if (t->save[i] == t->save_seen[i]) {
+            i++;
+            continue;
+        }
+        size_t end = i + 1;
+        for (size_t j = end; j < SH4_SAVE_WORDS && j < end + GAP; j++)
+            if (t->save[j] != t->save_seen[j])
+                end = j + 1;
+        int ret = sh4_agent_write(t, t->agent_base + t->layout->save_area + (uint32_t)(4 * i), 4, t->save + i,
+                                  end - i, err);
+        if (ret < 0)
+            return ret;
+        memcpy(t->save_seen + i, t->save + i, 4 * (end - i));
+        i = end;
+    }
+    return 0;
+}
+
+void sh4_regs_unseen(struct sh4_target *t)
+{
+    for (size_t i = 0; i < SH4_SAVE_WORDS; i++)
+        t->save_seen[i] = ~t->save[i];
+}
+
+/* A few words go one by one, each stored only once it is proven: a block that the wire is cut in is filled up with
+ * anything by the next session, and these may be the program's only copy. */
+int sh4_regs_store(struct sh4_target *t, struct err *err)
+{
+    enum { FEW = 10 };
+    const struct sh4_agent_layout *a = t->layout;
+    struct sh4_request req[FEW];
+    size_t n = 0;
+    for (uint32_t i = 0; i < SH4_SAVE_WORDS; i++) {
+        if (t->save[i] == t->save_seen[i])
+            continue;
+        if (n == FEW)
+            return store_blocks(t, err);
+        req[n++] = (struct sh4_request){ .routine = a->op_poke - (uint32_t)a->ref_call,
+                                         .arg = { t->agent_base + a->save_area + 4 * i, a->st4 - (uint32_t)a->ref_poke, t->save[i] } };
+    }
+    int ret = n ? sh4_agent_run(t, req, n, err) : 0;
+    if (ret == 0)
+        memcpy(t->save_seen, t->save, sizeof t->save);
+    return ret;
+}
+
+/* The FPU overlay: loads or stores FPR n, n+1, ... one each call, by writing the instruction it needs.
+ *   r4: opcode of "flds frN,fpul" or "fsts fpul,frN", 0x100 more each time; r0: value in and out */
+static int load_fpu_overlay(struct sh4_target *t, uint32_t *stub, uint32_t *set_fpscr, struct err *err)
+{
+    static const uint16_t code[] = {
+        0xD706, /*  0 mov.l 28f,r7 */
+        0x2741, /*  2 mov.w r4,@r7 */
+        0xE101, /*  4 mov #1,r1 */
+        0x4118, /*  6 shll8 r1 */
+        0x341C, /*  8 add r1,r4 */
+        0x405A, /* 10 lds r0,fpul */
+        0xA000, /* 12 bra 16f: what was prefetched is fetched again */
+        0x0009, /* 14 nop */
+        0xF01D, /* 16 flds/fsts */
+        0x000B, /* 18 rts */
+        0x005A, /* 20 sts fpul,r0 */
+        0x0009, /* 22 nop */
+        0x000B, /* 24 rts */
+        0x406A, /* 26 lds r0,fpscr */
+    };
+    uint32_t words[ARRAY_LEN(code) / 2 + 1], addr;
+    for (size_t i = 0; i + 1 < ARRAY_LEN(code); i += 2)
+        words[i / 2] = t->base.big_endian ? (uint32_t)code[i] << 16 | code[i + 1] : (uint32_t)code[i + 1] << 16 | code[i];
+    addr = t->agent_base + t->layout->overlay + sh4_agent_uncached(t);
+    words[ARRAY_LEN(words) - 1] = addr + 16;
+    int ret = sh4_agent_overlay(t, words, ARRAY_LEN(words), &addr, err);
+    *stub = addr + sh4_agent_uncached(t) - t->agent_base;
+    *set_fpscr = *stub + 24;
+    return ret;
+}
+
+/* Both FPR banks in or out; first is the opcode for register 0. */
+static int move_fpu(struct sh4_target *t, bool store, struct err *err)
+{
+    const struct sh4_agent_layout *a = t->layout;
+    uint32_t stub, set_fpscr;
+    int ret = load_fpu_overlay(t, &stub, &set_fpscr, err);
+    if (ret < 0)
+        return ret;
+    struct sh4_request req[4];
+    for (uint32_t bank = 0; bank < 2; bank++) {
+        req[2 * bank] = (struct sh4_request){ .routine = a->op_poke - (uint32_t)a->ref_call,
+            .arg = { 0, set_fpscr - a->ref_poke, SH4_FPSCR_RESET | bank << SH4_FPSCR_FR_LSB } };
+        req[2 * bank + 1] = (struct sh4_request){
+            .routine = (store ? a->op_write : a->op_read) - (uint32_t)a->ref_call,
+            .arg = { store ? 0xF00D : 0xF01D, stub - (store ? a->ref_write : a->ref_read), 16 } };
+        if (store)
+            req[2 * bank + 1].out = t->fp + 16 * bank, req[2 * bank + 1].nout = 16;
+        else
+            req[2 * bank + 1].in = t->fp + 16 * bank, req[2 * bank + 1].nin = 16;
+    }
+    ret = sh4_agent_run(t, req, ARRAY_LEN(req), err);
+    for (size_t i = 0; ret == 0 && i < ARRAY_LEN(req); i++)
+        if (req[i].status)
+            ret = err_set(err, ERR_FAULT, "does this part have an FPU?", "FPU registers: exception %03x",
+                          req[i].status);
+    return ret;
+}
+
+int sh4_fpu_load(struct sh4_target *t, struct err *err)
+{
+    if (t->fp_valid)
+        return 0;
+    int ret = move_fpu(t, false, err);
+    t->fp_valid = ret == 0;
+    return ret;
+}
+
+int sh4_fpu_store(struct sh4_target *t, struct err *err)
+{
+    if (!t->fp_dirty)
+        return 0;
+    int ret = move_fpu(t, true, err);
+    t->fp_dirty = ret < 0;
+    return ret;
+}
+
+/* ---- by number ---- */
+
+/* Where a register that is one plain word lives; NULL for those with rules of their own. */
+static uint32_t *plain(struct sh4_target *t, unsigned n)
+{
+    if (n < 16)
+        return sh4_reg_r(t, n);
+    if (n >= REG_BANK0 && n < REG_BANK0 + 8)
+        return sh4_reg_bank(t, 0, n - REG_BANK0);
+    if (n >= REG_BANK1 && n < REG_BANK1 + 8)
+        return sh4_reg_bank(t, 1, n - REG_BANK1);
+    switch (n) {
+    case REG_PC: return &t->pc;
+    case REG_PR: return &t->save[SH4_SAVE_PR];
+    case REG_GBR: return &t->save[SH4_SAVE_GBR];
+    case REG_VBR: return &t->prog_vbr;
+    case REG_MACH: return &t->save[SH4_SAVE_MACH];
+    case REG_MACL: return &t->save[SH4_SAVE_MACL];
+    case REG_SR: return &t->sr;
+    case REG_FPUL: return &t->save[SH4_SAVE_FPUL];
+    case REG_FPSCR: return &t->save[SH4_SAVE_FPSCR];
+    case REG_SSR: return &t->ssr;
+    case REG_SPC: return &t->spc;
+    case REG_DBR: return &t->prog_dbr;
+    case REG_SGR: return &t->sgr;
+    case REG_TRA: return &t->trap[0];
+    case REG_EXPEVT: return &t->trap[1];
+    case REG_INTEVT: return &t->trap[2];
+    default: return NULL;
+    }
+}
+
+/* FRn or XFn as FPSCR.FR now has them. */
+static uint32_t *fpu(struct sh4_target *t, unsigned n)
+{
+    unsigned swapped = REG_GET(t->save[SH4_SAVE_FPSCR], SH4_FPSCR_FR);
+    if (n >= REG_FR0 && n < REG_FR0 + 16)
+        return &t->fp[16 * swapped + n - REG_FR0];
+    if (n >= REG_XF0 && n < REG_XF0 + 16)
+        return &t->fp[16 * !swapped + n - REG_XF0];
+    return NULL;
+}
+
+static int no_register(unsigned n, struct err *err)
+{
+    return err_set(err, ERR_NOT_FOUND, "registers are numbered as GDB's sh-tdep.c has them",
+                   "register %u does not exist", n);
+}
+
+int sh4_read_reg(struct target *target, unsigned n, uint8_t *buf, struct err *err)
+{
+    struct sh4_target *t = sh4_of(target);
+    if (!sh4_is_halted(t, err, "read register"))
+        return -ERR_STATE;
+    t->alias_set = 0;
+    if (n >= SH4_NREGS || (n >= REG_NONE && n < REG_DBR))
+        return no_register(n, err);
+    const uint32_t *p = plain(t, n);
+    if (!p) {
+        int ret = sh4_fpu_load(t, err);
+        if (ret < 0)
+            return ret;
+        p = fpu(t, n);
+    }
+    put32(buf, n == REG_SR ? sh4_sr_shown(t) : *p, target->big_endian);
+    return 0;
+}
+
+/* r0-r7 and one bank are the same registers. When a debugger writes all registers at once, the bank's stale copy
+ * follows its new r0-r7: that copy must not win (as it does in other stubs). */
+static bool stale_alias(struct sh4_target *t, unsigned n, uint32_t value)
+{
+    unsigned first = active_bank(t) ? REG_BANK1 : REG_BANK0;
+    if (n < first || n >= first + 8)
+        return false;
+    unsigned r = n - first;
+    return (t->alias_set >> r & 1) && value == t->alias_old[r];
+}
+
+static void note_alias(struct sh4_target *t, unsigned n)
+{
+    if (n < 8 && !(t->alias_set >> n & 1)) {
+        t->alias_old[n] = *sh4_reg_r(t, n);
+        t->alias_set |= (uint8_t)(1u << n);
+    }
+}
+
+static int write_fpu(struct sh4_target *t, unsigned n, uint32_t value, struct err *err)
+{
+    int ret = sh4_fpu_load(t, err);
+    if (ret < 0)
+        return ret;
+    uint32_t *p = fpu(t, n);
+    t->fp_dirty = t->fp_dirty || *p != value;
+    *p = value;
+    return 0;
+}
+
+int sh4_write_reg(struct target *target, unsigned n, const uint8_t *buf, struct err *err)
+{
+    struct sh4_target *t = sh4_of(target);
+    uint32_t value = get32(buf, target->big_endian);
+    if (!sh4_is_halted(t, err, "write register"))
+        return -ERR_STATE;
+    if (n >= SH4_NREGS || (n >= REG_NONE && n < REG_DBR))
+        return no_register(n, err);
+    if (n == REG_SGR)
+        return err_set(err, ERR_UNSUPPORTED, "SGR follows R15 when the program resumes", "SGR cannot be written");
+    uint32_t *p = plain(t, n);
+    if (!p)
+        return write_fpu(t, n, value, err);
+    if (stale_alias(t, n, value))
+        return 0;
+    note_alias(t, n);
+    if (n == REG_SR)
+        value &= SH4_SR_WRITABLE;
+    else if (n == REG_FPSCR)
+        value &= SH4_FPSCR_WRITABLE;
+    if ((n == REG_SSR || n == REG_SPC) && *p != value)
+        t->own_spc = true;
+    if (n >= REG_TRA && *p != value)
+        t->trap_lost = true; /* goes to the target with what else must be put back */
+    if (n == REG_PC && *p != value)
+        t->caught = false;
+    if (n == REG_SR)
+        sh4_sr_load(t, value);
+    else
+        *p = value;
+    return 0;
+}
+
+void sh4_enter_handler(struct sh4_target *t)
+{
+    t->spc = t->save[SH4_SAVE_SPC];
+    t->ssr = t->save[SH4_SAVE_SSR];
+    t->sgr = t->save[SH4_SAVE_R15];
+    t->sr = t->ssr | REG_MASK(SH4_SR_MD) | REG_MASK(SH4_SR_RB) | REG_MASK(SH4_SR_BL);
+    t->pc = t->prog_vbr + SH4_VEC_GENERAL;
+    t->own_spc = true;
+    t->caught = false;
+}

@@ -1,0 +1,488 @@
+/* Leaving the agent and stepping: what turns the host's view of the halted program back into a running one. */
+#include <string.h>
+
+#include "probe/base/bytes.h"
+#include "probe/base/util.h"
+#include "targets/sh4/isa/isa.h"
+#include "targets/sh4/isa/regs.h"
+#include "targets/sh4/driver/driver.h"
+
+int sh4_agent_overlay(struct sh4_target *t, const uint32_t *words, size_t n, uint32_t *addr, struct err *err)
+{
+    uint32_t at = t->agent_base + t->layout->overlay;
+    if (n > SH4_OVERLAY_WORDS)
+        return err_set(err, ERR_RESOURCE, "", "overlay of %zu words", n);
+    int ret = sh4_agent_write(t, at, 4, words, n, err);
+    if (ret == 0 && t->layout != &sh4_agent_ase) {
+        struct sh4_request req[3 * (SH4_OVERLAY_WORDS / 8 + 2)];
+        ret = sh4_agent_run(t, req, sh4_agent_coherent(t, at, 4 * n, req), err);
+    }
+    *addr = at;
+    return ret;
+}
+
+static void put_insn(struct sh4_target *t, uint32_t *words, unsigned offset, uint16_t insn)
+{
+    unsigned shift = (offset / 2 % 2 == 0) == t->base.big_endian ? 16 : 0;
+    words[offset / 4] = (words[offset / 4] & ~(0xFFFFu << shift)) | (uint32_t)insn << shift;
+}
+
+/* ---- what must be put back before the program runs ---- */
+
+static int restore_trap(struct sh4_target *t, struct err *err)
+{
+    int ret = 0;
+    if (!t->trap_lost)
+        return 0;
+    for (uint32_t i = 0; ret == 0 && i < 3; i++)
+        ret = sh4_agent_poke(t, SH4_TRA + 4 * i, 4, t->trap[i], err);
+    if (ret == 0 && t->mmu_saved)
+        ret = sh4_agent_poke(t, SH4_PTEH, 4, t->pteh, err);
+    if (ret == 0 && t->mmu_saved)
+        ret = sh4_agent_poke(t, SH4_TEA, 4, t->tea, err);
+    return ret;
+}
+
+static uint32_t hook_vbr(const struct sh4_target *t)
+{
+    return t->trace_vbr ? t->trace_vbr : t->agent_base + t->layout->hook_vbr;
+}
+
+/* VBR and DBR as they must be while the program runs. */
+static int place_vectors(struct sh4_target *t, struct err *err)
+{
+    t->hooks = sh4_needs_hooks(t);
+    t->save[SH4_SAVE_VBR] = t->hooks ? hook_vbr(t) : t->prog_vbr;
+    t->save[SH4_SAVE_DBR] = t->hooks ? t->prog_vbr : t->prog_dbr;
+    t->save[SH4_SAVE_MASK] = t->stepping ? 0xFFFFFFFFu
+                             : 0x8000u | t->catch_mask | (t->semihosting ? 1u << (SH4_EXP_TRAPA >> 5) : 0);
+    return sh4_image_patch(t, t->hooks, err);
+}
+
+int sh4_sync_written(struct sh4_target *t, struct err *err)
+{
+    enum { FEW = 256 };
+    if (t->written_lo >= t->written_hi)
+        return 0;
+    uint32_t lo = t->written_lo, len = t->written_hi - lo;
+    t->written_lo = t->written_hi = 0;
+    if (len > FEW)
+        return sh4_agent_sync_caches(t, lo, len, err);
+    struct sh4_request req[3 * (FEW / 32 + 2)];
+    return sh4_agent_run(t, req, sh4_agent_coherent(t, lo, len, req), err);
+}
+
+/* ---- BL=1: SPC, SSR are the program's own, RTE cannot be used to get there directly ---- */
+
+/* Overlay: RTE arrives here with BL=1 and r15 at [ssr, spc, pc]; set_sgr goes before. SGR can only be loaded by
+ * taking an exception with R15 = the value: TRAPA under the kernel's own vectors. */
+enum { SET_SGR = 0, TAIL = 10, TAIL_DATA = 20 };
+
+static int leave_with_bl(struct sh4_target *t, struct err *err)
+{
+    static const uint16_t code[] = {
+        0x6F43, /*  0 mov r4,r15 */
+        0xC300, /*  2 trapa #0 */
+        0x0009, /*  4 nop: skipped */
+        0x000B, /*  6 rts */
+        0xED00, /*  8 mov #0,r13 */
+        0x4F37, /* 10 ldc.l @r15+,ssr */
+        0x4F47, /* 12 ldc.l @r15+,spc */
+        0x6FF2, /* 14 mov.l @r15,r15 */
+        0x4F2B, /* 16 jmp @r15 */
+        0x0F3A, /* 18 stc sgr,r15 */
+    };
+    uint32_t words[TAIL_DATA / 4 + 3] = { 0 }, at, arg[3] = { t->r15, 0, 0 };
+    for (unsigned i = 0; i < ARRAY_LEN(code); i++)
+        put_insn(t, words, 2 * i, code[i]);
+    words[TAIL_DATA / 4] = t->ssr;
+    words[TAIL_DATA / 4 + 1] = t->spc;
+    words[TAIL_DATA / 4 + 2] = t->pc;
+    int ret = sh4_agent_overlay(t, words, ARRAY_LEN(words), &at, err);
+    if (ret < 0)
+        return ret;
+    t->save[SH4_SAVE_SSR] = t->sr;
+    t->save[SH4_SAVE_SPC] = at + TAIL;
+    t->save[SH4_SAVE_R15] = at + TAIL_DATA;
+    t->trap_lost = true;
+    ret = sh4_regs_store(t, err);
+    if (ret == 0)
+        ret = sh4_agent_call(t, at + SET_SGR, arg, NULL, err);
+    return ret < 0 ? ret : restore_trap(t, err);
+}
+
+static int leave_plain(struct sh4_target *t, struct err *err)
+{
+    t->save[SH4_SAVE_SSR] = t->sr;
+    t->save[SH4_SAVE_SPC] = t->pc;
+    t->save[SH4_SAVE_R15] = t->r15;
+    int ret = restore_trap(t, err);
+    return ret < 0 ? ret : sh4_regs_store(t, err);
+}
+
+/* op_go is not harmless to repeat: if its answer is lost, what the target does now decides. A single step has
+ * stopped again before the batch ends: its registers are asked for in the same one. */
+static int go(struct sh4_target *t, uint32_t lo, uint32_t hi, uint32_t step_pc, struct err *err)
+{
+    struct sh4_request req = { .routine = t->layout->op_go - (uint32_t)t->layout->ref_call,
+                               .arg = { lo, hi, step_pc }, .slack = 2 };
+    struct sh4_request then[SH4_LOAD_REQUESTS + SH4_SOON_REQUESTS];
+    struct err own = { .code = ERR_OK };
+    struct sh4_soon *more = t->layout == &sh4_agent_ase ? t->soon : NULL;
+    bool soon = more || (t->layout == &sh4_agent_ase && lo >= hi && (step_pc || t->displaced) && !t->trace_vbr);
+    uint32_t save[SH4_SAVE_WORDS], trap[3];
+    int ret = sh4_agent_flush(t, err);
+    if (ret < 0)
+        return ret;
+    memcpy(save, t->save, sizeof save);
+    memcpy(trap, t->trap, sizeof trap);
+    sh4_regs_requests(t, then);
+    if (more) {
+        req.slack = more->slack;
+        memcpy(then + SH4_LOAD_REQUESTS, more->req, more->n * sizeof *then);
+    }
+    ret = sh4_agent_go(t, &req, then, soon ? SH4_LOAD_REQUESTS + (more ? more->n : 0) : 0, &t->loaded, err);
+    if (more)
+        more->done = t->loaded;
+    if (!t->loaded) { /* what came in is not to be trusted */
+        memcpy(t->save, save, sizeof save);
+        memcpy(t->trap, trap, sizeof trap);
+    }
+    if (ret < 0) /* it may have gone, and come back with other registers */
+        sh4_regs_unseen(t);
+    if (ret)
+        return MIN(ret, 0);
+    ret = sh4_agent_resync(t, &own);
+    if (ret == -ERR_TIMEOUT) /* nobody waits for requests any more: it runs */
+        return 0;
+    if (ret == 0) {
+        req.slack = 0;
+        ret = sh4_agent_run(t, &req, 1, &own);
+        if (ret == -ERR_TIMEOUT)
+            return 0;
+    }
+    if (ret < 0 && err)
+        *err = own;
+    return ret;
+}
+
+int sh4_leave(struct sh4_target *t, uint32_t lo, uint32_t hi, uint32_t step_pc, struct err *err)
+{
+    int ret = sh4_fpu_store(t, err);
+    if (ret == 0)
+        ret = place_vectors(t, err);
+    if (ret == 0)
+        ret = sh4_sync_written(t, err);
+    if (ret == 0 && t->hooks && !t->iprc_kept && !t->stepping && !t->trace_vbr)
+        ret = sh4_hudi_priority(t, err);
+    if (ret == 0 && t->trace_resumed)
+        ret = t->trace_resumed(t, err);
+    if (ret == 0)
+        ret = REG_GET(t->sr, SH4_SR_BL) && t->own_spc ? leave_with_bl(t, err) : leave_plain(t, err);
+    if (ret == 0)
+        ret = go(t, lo, hi, step_pc, err);
+    if (ret < 0)
+        return err_prefix(err, ret, "resume");
+    t->state = TARGET_RUNNING;
+    t->mmu_saved = false;
+    if (!t->stepping)
+        t->line_addr = 0;
+    return 0;
+}
+
+/* ---- stepping with BL=1: no break can be taken there, so the instruction is run inside the agent ---- */
+
+static int fetch(struct sh4_target *t, uint32_t pc, uint16_t *insn, struct err *err)
+{
+    uint32_t line = pc & ~(uint32_t)(sizeof t->line - 1);
+    int ret = 0;
+    if (t->line_addr != line || !line) {
+        t->line_addr = 0;
+        ret = sh4_read_mem(&t->base, line, 0, t->line, sizeof t->line, NULL);
+        if (ret == 0)
+            t->line_addr = line;
+    }
+    if (t->line_addr == line && line) {
+        *insn = get16(t->line + (pc - line), t->base.big_endian);
+        return 0;
+    }
+    uint8_t b[2]; /* the end of what is mapped, perhaps */
+    ret = sh4_read_mem(&t->base, pc, 2, b, 2, err);
+    if (ret == 0)
+        *insn = get16(b, t->base.big_endian);
+    return ret;
+}
+
+/* Overlay of a displaced step: SGR routine as above, then [ssr, spc loaded; insn; back into the kernel]. */
+enum { D_ENTRY = 10, D_INSN = 16, D_LIT = 44, D_WORDS = 18 };
+
+static void compose_displaced(struct sh4_target *t, uint16_t insn, uint32_t at, uint32_t *words)
+{
+    uint32_t base = t->agent_base, lit = at + D_LIT;
+    uint16_t code[] = {
+        0x6F43, 0xC300, 0x0009, 0x000B, 0xED00, /* set_sgr */
+        0x4F37, /* 10 ldc.l @r15+,ssr */
+        0x4F47, /* 12 ldc.l @r15+,spc */
+        0x0F3A, /* 14 stc sgr,r15 */
+        insn,   /* 16 */
+        0x4FFA, /* 18 ldc r15,dbr */
+        0xDF05, /* 20 mov.l top,r15 */
+        0x4FF2, /* 22 stc.l dbr,@-r15 */
+        0x4F43, /* 24 stc.l spc,@-r15 */
+        0x4F33, /* 26 stc.l ssr,@-r15 */
+        0x4F03, /* 28 stc.l sr,@-r15 */
+        0xDF04, /* 30 mov.l &srbl,r15 */
+        0x4F07, /* 32 ldc.l @r15+,sr: bank 1, BL stays set */
+        0xDF04, /* 34 mov.l &r0,r15 */
+        0x2F02, /* 36 mov.l r0,@r15 */
+        0xDF04, /* 38 mov.l top-16,r15 */
+        0xA000, /* 40 bra entry2 */
+        0xE003, /* 42 mov #3,r0 */
+    };
+    int32_t disp = (int32_t)(base + t->layout->entry2 - (at + 40 + 4)) / 2;
+    code[20] = (uint16_t)(0xA000 | (disp & 0xFFF));
+    for (unsigned i = 0; i < ARRAY_LEN(code); i++)
+        put_insn(t, words, 2 * i, code[i]);
+    uint32_t *w = words + D_LIT / 4;
+    w[0] = base + t->layout->save_top;
+    w[1] = lit + 16;
+    w[2] = base + t->layout->save_r0;
+    w[3] = base + t->layout->save_top - 16;
+    w[4] = 0x700000F0;
+    w[5] = t->ssr;
+    w[6] = t->spc;
+}
+
+static int wait_halted(struct sh4_target *t, struct err *err)
+{
+    enum { TRIES = 200 };
+    for (int i = 0; i < TRIES; i++) {
+        int ret = sh4_agent_halted(t, err);
+        if (ret == 0 && !t->link.jtag)
+            ret = sh4_link_wait(&t->link, 5000000, err);
+        if (ret)
+            return ret < 0 ? ret : 0;
+    }
+    return err_set(err, ERR_TIMEOUT, "reset the target (monitor reset halt)",
+                   "a single instruction at %08x did not come back to the agent", t->pc);
+}
+
+/* Runs insn with the program's registers, BL=1, and reloads the state; t->pc is left to the caller. */
+static int run_displaced(struct sh4_target *t, uint16_t insn, struct err *err)
+{
+    uint32_t words[D_WORDS] = { 0 }, at, arg[3] = { t->r15, 0, 0 };
+    uint32_t sgr = t->sgr, vbr = t->prog_vbr, dbr = t->prog_dbr;
+    int ret = sh4_fpu_store(t, err);
+    if (ret == 0)
+        ret = sh4_sync_written(t, err);
+    if (ret < 0)
+        return ret;
+    compose_displaced(t, insn, t->agent_base + t->layout->overlay, words);
+    ret = sh4_agent_overlay(t, words, ARRAY_LEN(words), &at, err);
+    if (ret < 0)
+        return ret;
+    t->save[SH4_SAVE_SSR] = t->sr | REG_MASK(SH4_SR_BL) | REG_MASK(SH4_SR_MD);
+    t->save[SH4_SAVE_SPC] = at + D_ENTRY;
+    t->save[SH4_SAVE_R15] = at + D_LIT + 20;
+    t->save[SH4_SAVE_BBRA] = t->save[SH4_SAVE_BBRB] = t->save[SH4_SAVE_BRCR] = 0;
+    ret = sh4_regs_store(t, err);
+    if (ret == 0)
+        ret = sh4_agent_call(t, at, arg, NULL, err);
+    uint32_t trap[3], pteh = t->pteh, tea = t->tea;
+    bool mmu = t->mmu_saved;
+    memcpy(trap, t->trap, sizeof trap);
+    t->displaced = true;
+    if (ret == 0)
+        ret = go(t, 0, 0, 0, err);
+    t->displaced = false;
+    if (ret == 0 && !t->loaded)
+        ret = wait_halted(t, err);
+    if (ret == 0)
+        ret = sh4_regs_load(t, err);
+    if (ret < 0)
+        return err_prefix(err, ret, "step with BL=1");
+    memcpy(t->trap, trap, sizeof trap);
+    t->trap_lost = true;
+    t->mmu_saved = mmu;
+    t->pteh = pteh;
+    t->tea = tea;
+    t->r15 = t->save[SH4_SAVE_R15];
+    t->sr = t->save[SH4_SAVE_SR];
+    t->spc = t->save[SH4_SAVE_SPC];
+    t->ssr = t->save[SH4_SAVE_SSR];
+    t->sgr = sgr;
+    t->prog_vbr = vbr;
+    t->prog_dbr = dbr;
+    t->own_spc = true; /* the instruction had them and may have set them: what runs next must find them */
+    return 0;
+}
+
+static int step_load(struct sh4_target *t, uint32_t addr, unsigned width, uint32_t *v, struct err *err)
+{
+    uint8_t b[4];
+    int ret = sh4_read_mem(&t->base, addr, width, b, width, err);
+    if (ret == 0)
+        *v = width == 4 ? get32(b, t->base.big_endian) : (uint32_t)(int16_t)get16(b, t->base.big_endian);
+    return ret;
+}
+
+/* The instructions that touch what the agent holds in its hands: SR, VBR, DBR, PC. 1 if it was one. */
+static int step_emulated(struct sh4_target *t, uint16_t insn, struct err *err)
+{
+    uint32_t addr, *rn = sh4_reg_r(t, insn >> 8 & 15), v = 0;
+    uint32_t *special;
+    int ret;
+    if (sh4_pc_relative(insn, t->pc, &addr)) {
+        if (insn >> 12 == 0xC) {
+            *sh4_reg_r(t, 0) = addr;
+            return 1;
+        }
+        ret = step_load(t, addr, insn >> 12 == 9 ? 2 : 4, rn, err);
+        return ret < 0 ? ret : 1;
+    }
+    switch (insn & 0xF0FF) {
+    case 0x400E: case 0x4007: special = &t->sr; break;
+    case 0x402E: case 0x4027: case 0x0022: case 0x4023: special = &t->prog_vbr; break;
+    case 0x40FA: case 0x40F6: case 0x00FA: case 0x40F2: special = &t->prog_dbr; break;
+    case 0x003A: case 0x4032: special = &t->sgr; break;
+    default: return insn == 0x001B; /* SLEEP with BL=1 would wait for a reset or NMI: stepped over */
+    }
+    uint32_t mask = special == &t->sr ? SH4_SR_WRITABLE : 0xFFFFFFFFu;
+    switch (insn & 0xF00F) {
+    case 0x400E: case 0x400A: /* LDC Rm */
+        *special = *rn & mask;
+        return 1;
+    case 0x4007: case 0x4006: /* LDC.L @Rm+ */
+        ret = step_load(t, *rn, 4, &v, err);
+        if (ret < 0)
+            return ret;
+        *rn += 4;
+        *special = v & mask;
+        return 1;
+    case 0x0002: case 0x000A: /* STC Rn */
+        *rn = *special;
+        return 1;
+    default: { /* STC.L @-Rn */
+        uint8_t b[4];
+        put32(b, *special, t->base.big_endian);
+        ret = sh4_write_mem(&t->base, *rn - 4, 4, b, 4, err);
+        if (ret < 0)
+            return ret;
+        *rn -= 4;
+        return 1;
+    }
+    }
+}
+
+static bool taken(const struct sh4_target *t, uint16_t insn)
+{
+    bool on_false = (insn & 0x0200) != 0; /* BF 8B, BF/S 8F; BT 89, BT/S 8D */
+    return (t->sr & 1) != on_false;
+}
+
+/* A delayed or plain branch, its slot run in between. */
+static int step_branch(struct sh4_target *t, uint16_t insn, const struct sh4_flow *f, struct err *err)
+{
+    uint32_t pc = t->pc, next = pc + (f->slot ? 4 : 2), rn = *sh4_reg_r(t, f->reg);
+    uint32_t sr = t->sr, after = sr;
+    uint16_t slot = 0x0009;
+    int ret = f->slot ? fetch(t, pc + 2, &slot, err) : 0;
+    if (ret < 0)
+        return ret;
+    switch (f->kind) {
+    case SH4_FLOW_BRANCH: next = taken(t, insn) ? f->target : next; break;
+    case SH4_FLOW_BRA: next = f->target; break;
+    case SH4_FLOW_CALL: next = f->target; t->save[SH4_SAVE_PR] = pc + 4; break;
+    case SH4_FLOW_CALL_REG: next = rn; t->save[SH4_SAVE_PR] = pc + 4; break;
+    case SH4_FLOW_CALL_REL: next = pc + 4 + rn; t->save[SH4_SAVE_PR] = pc + 4; break;
+    case SH4_FLOW_JMP_REG: next = rn; break;
+    case SH4_FLOW_JMP_REL: next = pc + 4 + rn; break;
+    case SH4_FLOW_RTS: next = t->save[SH4_SAVE_PR]; break;
+    case SH4_FLOW_RTE: next = t->spc; after = t->ssr & SH4_SR_WRITABLE; break;
+    default: return err_set(err, ERR_UNSUPPORTED, "", "step: %04x at %08x", insn, pc);
+    }
+    if (f->slot && sh4_slot_illegal(slot))
+        return err_set(err, ERR_UNSUPPORTED, "set a breakpoint behind it",
+                       "the slot at %08x raises an exception while SR.BL=1, which resets the CPU", pc + 2);
+    t->sr = after;
+    if (slot != 0x0009) {
+        ret = step_emulated(t, slot, err);
+        if (ret == 0)
+            ret = run_displaced(t, slot, err);
+        if (ret < 0)
+            return ret;
+        uint32_t kept = REG_MASK(SH4_SR_BL) | REG_MASK(SH4_SR_MD);
+        t->sr = (t->sr & ~kept) | (after & kept);
+    }
+    t->pc = next;
+    return 0;
+}
+
+static int step_with_bl(struct sh4_target *t, struct err *err)
+{
+    uint16_t insn = 0;
+    int ret = fetch(t, t->pc, &insn, err);
+    if (ret < 0)
+        return err_prefix(err, ret, "step");
+    struct sh4_flow f = sh4_flow(insn, t->pc);
+    if (f.kind == SH4_FLOW_TRAPA || f.kind == SH4_FLOW_ILLEGAL)
+        return err_set(err, ERR_UNSUPPORTED, "continue if the reset is wanted",
+                       "%04x at %08x raises an exception while SR.BL=1, which resets the CPU", insn, t->pc);
+    if (f.kind != SH4_FLOW_NONE)
+        return step_branch(t, insn, &f, err);
+    uint32_t pc = t->pc;
+    ret = step_emulated(t, insn, err);
+    if (ret == 0)
+        ret = run_displaced(t, insn, err);
+    if (ret < 0)
+        return ret;
+    t->pc = pc + 2;
+    return 0;
+}
+
+/* ---- one step ---- */
+
+enum { INSN_SLEEP = 0x001B };
+
+/* With BL=0, too: what changes the things a break depends on, and SLEEP, which may not end at all. Code that cannot be
+ * read is no error: the step then shows the exception. */
+static int step_on_host(struct sh4_target *t, struct err *err)
+{
+    uint16_t insn = 0;
+    int ret = fetch(t, t->pc, &insn, err);
+    if (ret < 0 || !REG_GET(t->sr, SH4_SR_MD))
+        return ret == -ERR_FAULT ? 0 : ret;
+    if ((insn & 0xF0FF) != 0x400E && (insn & 0xF0FF) != 0x4007 && insn != INSN_SLEEP)
+        return 0;
+    ret = step_emulated(t, insn, err);
+    if (ret == 1)
+        t->pc += 2;
+    return ret;
+}
+
+int sh4_step_start(struct sh4_target *t, struct err *err)
+{
+    if (REG_GET(t->sr, SH4_SR_BL)) {
+        int ret = step_with_bl(t, err);
+        return ret < 0 ? ret : 1;
+    }
+    int ret = step_on_host(t, err);
+    if (ret)
+        return ret;
+    struct sh4_patch *p = sh4_patch_at(t, t->pc);
+    t->lifted = 0;
+    if (p && p->in_memory) {
+        ret = sh4_patch_set(t, p, false, err);
+        if (ret < 0)
+            return ret;
+        t->lifted = p->addr;
+    }
+    t->stepping = true;
+    t->step_from = t->pc;
+    ret = sh4_ubc_program(t, true, err);
+    if (ret == 0)
+        ret = sh4_leave(t, t->range_lo, t->range_hi, t->pc, err);
+    if (ret < 0)
+        t->stepping = false;
+    return ret;
+}

@@ -1,0 +1,43 @@
+/* One look at the PC of a running program, for statistical profiles. */
+#include "targets/sh4/isa/regs.h"
+#include "targets/sh4/driver/driver.h"
+
+/* Private: the address of the last instruction fetch, without stopping the CPU. 0: it is in the agent, which is no place of the
+ * program's (a trace event, or a stop nobody has seen yet). */
+static int sample_status(struct sh4_target *t, uint64_t *pc, struct err *err)
+{
+    static const uint8_t selector[] = { SH4_STATUS_FETCH };
+    uint32_t fetch;
+    int ret = sh4_link_status(&t->link, selector, &fetch, 1, err);
+    if (ret < 0 || sh4_in_agent(t, fetch))
+        return ret;
+    *pc = fetch;
+    return 1;
+}
+
+/* With documented commands only: a short H-UDI interrupt, and the PC it came from. */
+static int sample_interrupt(struct sh4_target *t, uint64_t *pc, struct err *err)
+{
+    enum sh4_loan loan;
+    int ret = sh4_borrow(t, &loan, "sample", err);
+    if (ret < 0)
+        return ret;
+    bool own_stop = loan == SH4_LOAN_NONE; /* it stopped by itself: the next poll tells */
+    *pc = t->pc;
+    ret = sh4_give_back(t, loan, 0, err);
+    return ret < 0 ? ret : !own_stop;
+}
+
+int sh4_sample_pc(struct target *target, uint64_t *pc, struct err *err)
+{
+    struct sh4_target *t = (struct sh4_target *)target;
+    if (t->state != TARGET_RUNNING)
+        return err_set(err, t->state == TARGET_GONE ? ERR_NO_TARGET : ERR_STATE, "let it run", "sample: the target does not run");
+    if (t->crawling) {
+        *pc = t->pc;
+        return 1;
+    }
+    if (t->stepping || t->halt_wanted || t->was_reset)
+        return 0;
+    return t->opt.allow_private ? sample_status(t, pc, err) : sample_interrupt(t, pc, err);
+}

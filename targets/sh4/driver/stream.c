@@ -1,0 +1,431 @@
+/* The debug kernel over a byte stream (SCIF), or by a loader's datagrams (sh4/driver/dcip.c): requests one at a time, each with its answer; and the word "halted", which the kernel
+ * says by itself. docs/sh4-agent.md, 8. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "probe/base/bytes.h"
+#include "probe/base/log.h"
+#include "probe/base/util.h"
+#include "targets/sh4/driver/dcip.h"
+#include "targets/sh4/driver/driver.h"
+
+enum {
+    HALTED_WORDS = 4, /* SYNC, where, how often, sum */
+    HALTED_BYTES = 4 * HALTED_WORDS,
+    HEADER_WORDS = 6,
+    TRIES = 10,
+    STALE = 2,        /* "halted" may have been on its way before the request; twice means that the request was not understood ... */
+    SURELY = 8        /* ... or is late, as all of it is on a line that stands still for a moment: less and less is sent again */
+};
+#define WRITE_NS 2000000000u
+#define FRESH_NS 3000000u      /* so shortly after an answer no "halted" can be on its way */
+
+/* Two damaged bits must not cancel each other, as they may in the sum used over JTAG. */
+static uint32_t sum(uint32_t c, uint32_t word)
+{
+    c = (c + word) * SH4_AGENT_FACTOR;
+    return c << 16 | c >> 16;
+}
+
+uint32_t sh4_stream_sum(uint32_t c, uint32_t word) { return sum(c, word); }
+
+static const struct stream_ops *ops(const struct sh4_link *l) { return l->p->driver->stream; }
+static const char *line(const struct sh4_link *l) { return l->ip ? "network" : "serial line"; }
+
+static int put(struct sh4_link *l, const uint8_t *bytes, size_t n, uint64_t max_ns, struct err *err)
+{
+    return l->ip ? sh4_dcip_write(l, bytes, n, err) : ops(l)->write(l->p, bytes, n, max_ns, err);
+}
+
+/* ---- what comes in ---- */
+
+static void drop(struct sh4_link *l, size_t n)
+{
+    n = MIN(n, l->in_len);
+    memmove(l->in, l->in + n, l->in_len - n);
+    l->in_len -= n;
+}
+
+static bool halted_at(const uint8_t *b, uint32_t *base, uint32_t *count)
+{
+    uint32_t w[HALTED_WORDS];
+    for (size_t i = 0; i < HALTED_WORDS; i++)
+        w[i] = le32(b + 4 * i);
+    if (w[0] != SH4_AGENT_SYNC || (w[1] & 0x3FF) != SH4_AGENT_VERSION || w[3] != sum(sum(w[0], w[1]), w[2]))
+        return false;
+    *base = w[1] - SH4_AGENT_VERSION;
+    *count = w[2];
+    return true;
+}
+
+/* What the program itself sends: a line at a time. */
+static void text_byte(struct sh4_link *l, uint8_t c)
+{
+    l->text_bytes++;
+    if (c == '\r')
+        return;
+    if (c != '\n')
+        l->text[l->text_len++] = c >= ' ' && c < 0x7F ? (char)c : '?';
+    if (c != '\n' && l->text_len < sizeof l->text - 1)
+        return;
+    l->text[l->text_len] = 0;
+    log_msg(l->p->log, LOG_TARGET, "%s: the program says: %s", l->p->name, l->text);
+    l->text_len = 0;
+}
+
+void sh4_stream_text(struct sh4_link *l, const uint8_t *text, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        text_byte(l, text[i]);
+}
+
+/* "Halted" was said: news, unless it is from before the program was let go. */
+static void said_halted(struct sh4_link *l, uint32_t base, uint32_t count)
+{
+    l->heard_base = base;
+    if (!l->ip && !l->halted && l->left && count == l->halts && ++l->stale < STALE)
+        return;
+    if (l->left && count < l->halts)
+        l->restarted = true; /* it counts from its start */
+    l->halted = true;
+    l->halts = count;
+}
+
+/* Takes "halted" and text out of the first `end` bytes that have come; keeps what may be the beginning of more. Returns how
+ * often "halted" was said. */
+static unsigned sift(struct sh4_link *l, size_t end)
+{
+    unsigned said = 0;
+    size_t at = 0;
+    uint8_t first[4];
+    put_le32(first, SH4_AGENT_SYNC);
+    while (at < end) {
+        size_t left = end - at;
+        uint32_t base, count;
+        if (left < HALTED_BYTES && !memcmp(l->in + at, first, MIN(left, sizeof first)))
+            break;
+        if (left >= HALTED_BYTES && halted_at(l->in + at, &base, &count)) {
+            said_halted(l, base, count);
+            said++;
+            at += HALTED_BYTES;
+            continue;
+        }
+        if (!l->ip) /* else an answer that came too late */
+            text_byte(l, l->in[at]);
+        at++;
+    }
+    drop(l, at);
+    return said;
+}
+
+/* More bytes, within max_ns. Returns how many, 0 for none. */
+static int more(struct sh4_link *l, uint64_t max_ns, struct err *err)
+{
+    if (l->in_len == sizeof l->in)
+        drop(l, sizeof l->in / 2);
+    uint8_t *to = l->in + l->in_len;
+    size_t room = sizeof l->in - l->in_len;
+    int ret = l->ip ? sh4_dcip_read(l, to, room, max_ns, err) : ops(l)->read(l->p, to, room, max_ns, err);
+    if (ret < 0)
+        return err_prefix(err, ret, line(l));
+    l->in_len += (size_t)ret;
+    l->scans += (size_t)ret;
+    return ret;
+}
+
+int sh4_stream_wait(struct sh4_link *l, uint64_t ns, struct err *err)
+{
+    int ret = more(l, ns, err);
+    if (ret < 0)
+        return ret;
+    sift(l, l->in_len);
+    return 0;
+}
+
+static int wait_halted(struct sh4_link *l, uint64_t ns, struct err *err)
+{
+    uint64_t end = ops(l)->now_ns(l->p) + ns;
+    unsigned said = sift(l, l->in_len);
+    int again = l->ip && !said ? sh4_dcip_again(l, err) : 0;
+    if (again < 0)
+        return again;
+    while (!said) {
+        uint64_t at = ops(l)->now_ns(l->p);
+        if (at >= end)
+            return 0;
+        int ret = more(l, end - at, err);
+        if (ret < 0)
+            return ret;
+        said = sift(l, l->in_len);
+    }
+    return (int)said;
+}
+
+/* ---- the link ---- */
+
+void sh4_stream_init(struct sh4_link *l)
+{
+    unsigned asked = ops(l)->timeout_ms ? ops(l)->timeout_ms(l->p) : 0;
+    l->silence_ns = (asked ? asked : SH4_STREAM_SILENCE_MS) * 1000000ull;
+}
+
+uint64_t sh4_link_again_ns(const struct sh4_link *l, unsigned asks, uint64_t usual_ns)
+{
+    enum { SOON = 3 };
+    return l->jtag || asks < SOON ? usual_ns : SH4_STREAM_LISTEN_NS;
+}
+
+int sh4_stream_connect(struct sh4_link *l, struct err *err)
+{
+    l->in_len = l->text_len = 0;
+    l->halted = l->left = l->restarted = false;
+    l->stale = 0;
+    if (l->ip) { /* whoever is there is found by the loader */
+        sh4_dcip_anew(l);
+        return sh4_dcip_flush(l, err);
+    }
+    int ret = ops(l)->flush(l->p, err);
+    if (ret == 0)
+        ret = wait_halted(l, SH4_STREAM_LISTEN_NS, err);
+    return MIN(ret, 0);
+}
+
+int sh4_stream_interrupt(struct sh4_link *l, uint8_t why, struct err *err)
+{
+    return put(l, &why, 1, WRITE_NS, err);
+}
+
+int sh4_stream_halted(struct sh4_target *t, struct err *err)
+{
+    struct sh4_link *l = &t->link;
+    int ret = l->halted ? 0 : sh4_stream_wait(l, 0, err);
+    if (ret < 0 || !l->halted)
+        return ret;
+    if (!t->layout) {
+        t->agent_base = l->heard_base;
+        t->layout = l->ip ? &sh4_agent_dcip : &sh4_agent_scif;
+    }
+    return l->heard_base == t->agent_base;
+}
+
+int sh4_stream_resync(struct sh4_target *t, struct err *err)
+{
+    struct sh4_link *l = &t->link;
+    l->resyncs++;
+    int ret = wait_halted(l, l->silence_ns, err);
+    if (ret > 0 && l->heard_base == t->agent_base)
+        return 0;
+    return ret < 0 ? ret : err_set(err, ERR_TIMEOUT, l->ip ? "reset the Dreamcast; check the network" : "reset the board; check the cable and the baud rate",
+                                   "the agent at %08x does not answer on the %s", t->agent_base, line(l));
+}
+
+/* ---- requests ---- */
+
+static size_t answer_words(const struct sh4_request *r) { return r->nin ? r->nin + 2 : 3; }
+
+/* The request as bytes; *c: the sum so far, which its answer continues. */
+static size_t compose(const struct sh4_request *r, uint32_t marker, uint8_t *out, uint32_t *c)
+{
+    uint32_t head[HEADER_WORDS] = { marker, r->routine, r->arg[0], r->arg[1], r->arg[2] };
+    size_t n = 1;
+    *c = marker;
+    for (size_t i = 1; i < HEADER_WORDS - 1; i++)
+        *c = sum(*c, head[i]);
+    head[HEADER_WORDS - 1] = *c;
+    *c = sum(*c, *c);
+    out[0] = SH4_AGENT_START;
+    for (size_t i = 0; i < HEADER_WORDS; i++, n += 4)
+        put_le32(out + n, head[i]);
+    for (size_t i = 0; i < r->nout; i++, n += 4) {
+        put_le32(out + n, r->out[i]);
+        *c = sum(*c, r->out[i]);
+    }
+    if (r->nout) {
+        put_le32(out + n, *c);
+        *c = sum(*c, *c);
+        n += 4;
+    }
+    return n;
+}
+
+enum verdict { GOOD, DAMAGED, REFUSED /* "halted" was said instead */, SILENT };
+
+/* The answer's words, behind the marker. */
+static enum verdict judge(struct sh4_request *r, const uint8_t *w, uint32_t c)
+{
+    size_t n = answer_words(r) - 1;
+    for (size_t i = 0; i < n; i++)
+        c = sum(c, le32(w + 4 * i));
+    if (c != le32(w + 4 * n))
+        return DAMAGED;
+    for (size_t i = 0; i < r->nin; i++)
+        r->in[i] = le32(w + 4 * i);
+    r->r0 = r->nin ? 0 : le32(w);
+    r->status = le32(w + 4 * (n - 1));
+    return r->nout && r->status == 1 ? DAMAGED : GOOD;
+}
+
+/* How often "halted" is in what has come. */
+static unsigned heard(const struct sh4_link *l)
+{
+    unsigned n = 0;
+    uint32_t base, count;
+    for (size_t at = 0; at + HALTED_BYTES <= l->in_len; at++)
+        n += halted_at(l->in + at, &base, &count);
+    return n;
+}
+
+/* Where the answer's marker is; before it only "halted" and text can be. */
+static uint8_t *find_marker(struct sh4_link *l, uint32_t marker)
+{
+    uint8_t m[4];
+    put_le32(m, marker);
+    return memmem(l->in, l->in_len, m, sizeof m);
+}
+
+/* Reads until the answer is there, or "halted" was said `enough` times. Returns a verdict or the link's failure. */
+static int answer(struct sh4_link *l, struct sh4_request *r, uint32_t marker, uint32_t c, unsigned enough, struct err *err)
+{
+    size_t want = 4 * answer_words(r);
+    for (;;) {
+        uint8_t *m = find_marker(l, marker);
+        if (m && (size_t)(l->in + l->in_len - m) >= 4 + want) {
+            size_t all = (size_t)(m - l->in) + 4 + want;
+            enum verdict v = judge(r, m + 4, c);
+            if (v != GOOD)
+                return DAMAGED;
+            drop(l, all);
+            return GOOD;
+        }
+        if (!m && heard(l) >= enough)
+            return REFUSED;
+        int ret = more(l, l->silence_ns, err);
+        if (ret <= 0)
+            return ret < 0 ? ret : SILENT;
+    }
+}
+
+static uint32_t next_marker(struct sh4_target *t)
+{
+    do
+        t->nonce = t->nonce * 1664525u + 1013904223u;
+    while (t->nonce == SH4_AGENT_SYNC || t->nonce == SH4_AGENT_SYNC >> 8);
+    return t->nonce;
+}
+
+/* Whether op_go's markers, from this count of halts on, may come to be what next_marker() leaves out. */
+static bool bad_mark(uint32_t mark) { return mark >> 16 == ~SH4_AGENT_SYNC >> 16 || mark >> 16 == ~(SH4_AGENT_SYNC >> 8) >> 16; }
+
+static bool is_go(const struct sh4_target *t, const struct sh4_request *r)
+{
+    return r->routine == t->layout->op_go - (uint32_t)t->layout->ref_call;
+}
+
+/* The kernel waits no more: the next "halted" is another. */
+static void let_go(struct sh4_link *l)
+{
+    l->halted = false;
+    l->left = true;
+    l->stale = 0;
+}
+
+/* A request has failed once. Returns 1 if op_go was done all the same, 0 to try again. */
+static int after_failure(struct sh4_target *t, const struct sh4_request *r, enum verdict v, struct err *err)
+{
+    struct sh4_link *l = &t->link;
+    uint32_t halts = l->halts;
+    struct err own = { .code = ERR_OK };
+    l->retries++;
+    l->halted = l->left = false; /* whatever it says now is true */
+    if (v == DAMAGED && !is_go(t, r)) { /* then it has answered, and waits */
+        l->in_len = 0;
+        l->halted = true;
+        return 0;
+    }
+    int ret = v == REFUSED ? (int)(sift(l, l->in_len) == 0) : sh4_stream_resync(t, &own);
+    if (is_go(t, r) && (ret == -ERR_TIMEOUT || (ret == 0 && l->halts != halts))) {
+        if (ret < 0) { /* it runs */
+            l->halts = halts;
+            let_go(l);
+        }
+        return 1;
+    }
+    if (ret == 0 && l->halts > halts) /* it has counted on */
+        return err_set(err, ERR_NO_TARGET, "attach again", "the agent let the program run on, after nobody had read its full trace ring for long");
+    if (ret == 0 && l->halts != halts)
+        return err_set(err, ERR_NO_TARGET, "attach again", "the board was reset while the program was halted");
+    if (ret < 0 && err)
+        *err = own;
+    return ret;
+}
+
+/* A request that was taken for lost may come late, after its repetition: op_go says by its marker which halt it ends, and is done once. */
+static uint32_t marker_of(struct sh4_target *t, const struct sh4_request *r) { return is_go(t, r) ? ~t->link.halts : next_marker(t); }
+
+static int exchange(struct sh4_target *t, struct sh4_request *r, uint8_t *out, struct err *err)
+{
+    struct sh4_link *l = &t->link;
+    uint64_t began = ops(l)->now_ns(l->p);
+    unsigned tries = 0;
+    bool damaged = false;
+    for (; tries < TRIES || (!damaged && ops(l)->now_ns(l->p) - began < l->silence_ns); tries++) {
+        uint32_t c, marker = marker_of(t, r);
+        sift(l, l->in_len);
+        size_t n = compose(r, marker, out, &c);
+        bool fresh = !is_go(t, r) && ops(l)->now_ns(l->p) - l->heard_ns < FRESH_NS;
+        int ret = put(l, out, n, WRITE_NS + (uint64_t)n * 200000, err);
+        if (ret < 0)
+            return err_prefix(err, ret, line(l));
+        l->scans += n;
+        ret = answer(l, r, marker, c, l->ip ? 1 : MIN((fresh ? 1 : STALE) + tries, (unsigned)SURELY), err);
+        if (ret < 0)
+            return ret;
+        l->heard_ns = ops(l)->now_ns(l->p);
+        if (ret == GOOD) {
+            if (is_go(t, r)) {
+                let_go(l);
+                r->status = 0; /* or SH4_AGENT_OTHER_HALT: done before, and halted since, which is told next */
+            }
+            return 0;
+        }
+        damaged = damaged || ret == DAMAGED;
+        ret = after_failure(t, r, (enum verdict)ret, err);
+        if (ret)
+            return MIN(ret, 0);
+    }
+    return err_set(err, ERR_PROTOCOL, l->ip ? "check the network" : "check the cable and the ground; use a lower baud rate",
+                   "a request to the agent was damaged %u times running", tries);
+}
+
+int sh4_stream_run(struct sh4_target *t, struct sh4_request *req, size_t n, struct err *err)
+{
+    size_t most = 0, longest = 0;
+    for (size_t i = 0; i < n; i++) {
+        most = MAX(most, req[i].nout);
+        longest = MAX(longest, MAX(req[i].nout + HEADER_WORDS + 1, req[i].nin + HEADER_WORDS));
+    }
+    if (t->link.ip && 4 * longest > SH4_BOX_ROOM)
+        return err_set(err, ERR_UNSUPPORTED, "please report this", "a request of %zu words, to an agent that has room for %d", longest, SH4_BOX_ROOM / 4);
+    uint8_t *out = malloc(1 + 4 * (HEADER_WORDS + most + 1));
+    if (!out)
+        return err_set(err, ERR_NOMEM, "close other programs", "agent request: no memory");
+    int ret = 0;
+    for (size_t i = 0; ret == 0 && i < n; i++) {
+        ret = exchange(t, &req[i], out, err);
+        t->link.words_to_target += req[i].nout;
+        t->link.words_from_target += req[i].nin;
+    }
+    free(out);
+    return ret;
+}
+
+int sh4_stream_mark(struct sh4_target *t, struct err *err)
+{
+    uint32_t mark = 0x80000000u | ((uint32_t)(ops(&t->link)->now_ns(t->probe) >> 10) & 0x7FFF) << 16;
+    if (bad_mark(mark))
+        mark ^= 1u << 16;
+    int ret = sh4_agent_poke(t, t->agent_base + t->layout->halts, 4, mark, err);
+    if (ret == 0)
+        t->link.halts = mark;
+    return ret;
+}

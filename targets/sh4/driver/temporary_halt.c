@@ -1,0 +1,165 @@
+/* Access to a running target: it is halted for a moment, and runs on from where it was as if nothing had happened. */
+#include <string.h>
+
+#include "probe/base/util.h"
+#include "targets/sh4/isa/regs.h"
+#include "targets/sh4/driver/driver.h"
+
+#define SLICE_NS (20u * 1000u)
+#define BLOCKED_NS (50u * 1000u)
+#define INTERRUPT_NS (2u * 1000u * 1000u)
+
+static int may_borrow(struct sh4_target *t, const char *what, struct err *err)
+{
+    if (t->state != TARGET_RUNNING)
+        return sh4_is_halted(t, err, what) ? 0 : t->state == TARGET_GONE ? -ERR_NO_TARGET : -ERR_STATE;
+    if (t->stepping || t->halt_wanted || t->was_reset)
+        return err_set(err, ERR_STATE, "try again when it has stopped", "%s: the target is %s", what,
+                       t->stepping ? "in the middle of a step" : "being halted");
+    return 0;
+}
+
+/* ---- how to stop it ----
+ * An ASE break taken with BL=1 costs a handler its SPC and SSR, and between a look at SR and the break a handler may begin. The
+ * H-UDI interrupt waits for BL=0 by itself, but needs our vectors and a priority: the first resume
+ * with vectors of ours sets that, else the first access. */
+
+int sh4_hudi_priority(struct sh4_target *t, struct err *err)
+{
+    uint32_t v;
+    if (!t->opt.allow_private || t->layout != &sh4_agent_ase) /* the resident agent has seen to it itself */
+        return 0;
+    int ret = sh4_agent_peek(t, SH4_IPRC, 2, &v, err);
+    if (ret < 0)
+        return ret;
+    if (!t->iprc_kept)
+        t->iprc_hudi = v & 15;
+    t->iprc_kept = true;
+    if ((v & 15) != 15)
+        ret = sh4_agent_poke(t, SH4_IPRC, 2, v | 15, err);
+    t->hudi_ready = ret == 0;
+    return ret;
+}
+
+/* The debugger's highest priority; no program has one for an interrupt that only a debugger can ask for. */
+int sh4_hudi_priority_left(struct sh4_target *t, struct err *err)
+{
+    uint32_t v;
+    t->priority_left = false;
+    int ret = sh4_agent_peek(t, SH4_IPRC, 2, &v, err);
+    return ret < 0 || (v & 15) != 15 ? ret : sh4_agent_poke(t, SH4_IPRC, 2, v & ~15u, err);
+}
+
+int sh4_borrow_clean(struct sh4_target *t, struct err *err)
+{
+    uint32_t v;
+    t->lending = t->hudi_ready = false;
+    if (!t->iprc_kept)
+        return 0;
+    t->iprc_kept = false;
+    int ret = sh4_agent_peek(t, SH4_IPRC, 2, &v, err);
+    return ret < 0 || (v & 15) != 15 ? ret : sh4_agent_poke(t, SH4_IPRC, 2, (v & ~15u) | t->iprc_hudi, err);
+}
+
+int sh4_borrow_break(struct sh4_target *t, struct err *err)
+{
+    enum { TRIES = 20, SAMPLES = 14 };
+    uint8_t sel[SAMPLES + 1];
+    uint32_t v[SAMPLES + 1];
+    memset(sel, SH4_STATUS_SR, SAMPLES);
+    sel[SAMPLES] = SH4_STATUS_FETCH;
+    for (int i = 0; i < TRIES; i++) {
+        int ret = sh4_link_status(&t->link, sel, v, SAMPLES + 1, err);
+        if (ret == 0 && sh4_in_agent(t, v[SAMPLES]) && (ret = sh4_agent_halted(t, err)) > 0)
+            return 0;
+        if (ret < 0)
+            return ret;
+        bool blocked = sh4_in_agent(t, v[SAMPLES]);
+        for (size_t k = 0; k < SAMPLES; k++)
+            blocked = blocked || REG_GET(v[k], SH4_SR_BL);
+        t->by_interrupt = t->hooks && t->hudi_ready && REG_GET(v[SAMPLES - 1], SH4_SR_IMASK) != 15;
+        if (t->by_interrupt || !blocked)
+            return sh4_link_command(&t->link, t->by_interrupt ? SH4_TI_INTERRUPT : SH4_TI_BREAK, err);
+        if ((ret = sh4_link_wait(&t->link, BLOCKED_NS, err)) < 0)
+            return ret;
+    }
+    return err_set(err, ERR_STATE, "try again, or halt it", "the program spends its time with SR.BL=1");
+}
+
+/* 1: stopped; 0: an interrupt asked for was not taken in time. */
+static int wait_stopped(struct sh4_target *t, struct target_stop *stop, struct err *err)
+{
+    uint64_t end = t->ops.now_ns(&t->base) + INTERRUPT_NS;
+    int ret = t->ops.halt(&t->base, err);
+    while (ret == 0 && t->state == TARGET_RUNNING && !(t->by_interrupt && t->ops.now_ns(&t->base) > end))
+        ret = t->ops.poll(&t->base, SLICE_NS, stop, err);
+    return ret < 0 ? ret : t->state != TARGET_RUNNING;
+}
+
+/* 0 halted, by us alone: *borrowed; or by a stop of its own, which the next poll reports. */
+static int halt_shortly(struct sh4_target *t, bool *borrowed, struct err *err)
+{
+    struct target_stop stop = { .reason = STOP_NONE };
+    t->borrowing = true;
+    t->by_interrupt = false;
+    int ret = wait_stopped(t, &stop, err);
+    if (ret == 0) { /* its priority is gone, or it is masked: it may still come */
+        t->break_late = true;
+        t->halt_wanted = t->hudi_ready = t->by_interrupt = false;
+        ret = wait_stopped(t, &stop, err);
+    }
+    t->borrowing = false;
+    /* Stopped by something else: the interrupt comes when it runs on. */
+    t->break_late = t->break_late || (ret > 0 && t->by_interrupt && t->save[SH4_SAVE_KIND] != SH4_ENTRY_INTERRUPT);
+    if (ret < 0) {
+        t->break_late = t->break_late || ret == -ERR_TIMEOUT;
+        t->halt_wanted = false;
+        return ret;
+    }
+    /* A break taken with BL=1 has cost the handler its SPC: that is not hidden. */
+    *borrowed = stop.reason == STOP_REQUEST && !REG_GET(t->sr, SH4_SR_BL);
+    t->stop_pending = !*borrowed;
+    if (!*borrowed)
+        t->stop = stop;
+    return 0;
+}
+
+int sh4_borrow(struct sh4_target *t, enum sh4_loan *loan, const char *what, struct err *err)
+{
+    *loan = SH4_LOAN_NONE;
+    if (t->state == TARGET_HALTED)
+        return 0;
+    int ret = may_borrow(t, what, err);
+    if (ret < 0)
+        return ret;
+    if (t->crawling) { /* between two steps it is halted */
+        t->state = TARGET_HALTED;
+        *loan = SH4_LOAN_CRAWL;
+        return 0;
+    }
+    bool borrowed = false;
+    ret = halt_shortly(t, &borrowed, err);
+    if (ret == 0 && borrowed)
+        *loan = SH4_LOAN_RUN;
+    t->lending = t->lending || (ret == 0 && borrowed);
+    if (ret == 0 && borrowed && !t->trace_vbr && (ret = sh4_hudi_priority(t, err)) < 0)
+        sh4_give_back(t, *loan, ret, NULL);
+    return ret < 0 ? err_prefix(err, ret, what) : 0;
+}
+
+int sh4_give_back(struct sh4_target *t, enum sh4_loan loan, int done, struct err *err)
+{
+    struct resume how = { .kind = RESUME_CONTINUE };
+    struct err own = { .code = ERR_OK };
+    if (loan == SH4_LOAN_NONE || t->state != TARGET_HALTED)
+        return done;
+    if (loan == SH4_LOAN_CRAWL) {
+        t->state = TARGET_RUNNING;
+        return done;
+    }
+    /* Not the user's "continue": a breakpoint it stands on by chance has not been met yet. */
+    int ret = t->trace_vbr ? t->ops.resume(&t->base, &how, &own) : sh4_run_freely(t, &own);
+    if (ret < 0 && done >= 0 && err)
+        *err = own;
+    return done < 0 ? done : MIN(ret, 0);
+}

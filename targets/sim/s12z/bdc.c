@@ -1,0 +1,419 @@
+/* Background debug controller: what the commands do. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "probe/base/util.h"
+#include "targets/sim/s12z/bdc_priv.h"
+
+enum { FILLER = 0xEE, ERASE_MS = 100, SWITCH_CYCLES = 150, PATIENCE = 512 /* core clocks an access waits for the bus */, ERROR_FLAGS = CSR_RAMWF | CSR_OVRUN | CSR_NORESP | CSR_RDINV | CSR_ILLACC | CSR_ILLCMD };
+
+/* Register numbers of READ_Rn and WRITE_Rn; 12 is CCR. Source: reference/s12z.md 1.6. */
+static const uint8_t registers[] = { S12Z_D0, S12Z_D1, S12Z_D2, S12Z_D3, S12Z_D4, S12Z_D5, S12Z_D6, S12Z_D7, S12Z_X, S12Z_Y, S12Z_S,
+                                     S12Z_P, S12Z_CCW };
+
+static struct s12z_cpu *cpu(const struct s12z_bdc *b) { return &b->board->cpu; }
+static bool halted(const struct s12z_bdc *b) { return cpu(b)->state == CPU_BDM; }
+
+bool bdc_secured(const struct s12z_bdc *b) { return board_secured(b->board); }
+bool bdc_erasing(const struct s12z_bdc *b) { return b->erase_done_at != 0; }
+
+uint16_t bdc_csr(const struct s12z_bdc *b)
+{
+    return (uint16_t)(b->csr | (halted(b) ? CSR_BDMACT : 0) | (bdc_secured(b) ? 0 : CSR_UNSEC) | (b->erase_done_at ? CSR_ERASE : 0));
+}
+
+void bdc_set_clock(struct s12z_bdc *b)
+{
+    uint64_t hz = b->fast ? b->board->bus_hz : b->board->opt.bdc_hz;
+    b->period_ps = 1000000000000u / hz;
+}
+
+/* The clock goes on in STOP only if the BDC is enabled, and BDCFCLK only if the core's clocks do. */
+bool bdc_deaf(const struct s12z_bdc *b)
+{
+    return cpu(b)->state == CPU_STOP && (!(b->csr & CSR_ENBDC) || (b->fast && !(b->csr & CSR_BDCCIS)));
+}
+
+static void answer(struct s12z_bdc *b, uint32_t v, unsigned bytes)
+{
+    for (unsigned k = bytes; k-- > 0; v >>= 8)
+        b->out[k + (b->shape.status ? 1 : 0)] = (uint8_t)v;
+}
+
+static uint32_t argument(const struct s12z_bdc *b, unsigned at, unsigned bytes)
+{
+    uint32_t v = 0;
+    for (unsigned k = 0; k < bytes; k++)
+        v = v << 8 | b->in[at + k];
+    return v;
+}
+
+/* ---- memory ---- */
+
+/* Flash and EEPROM that are busy with a command are an illegal access (ZVM p.127). */
+static void memory_failed(struct s12z_bdc *b, enum bus_result r, bool write)
+{
+    if (r == BUS_OK)
+        return;
+    if (r == BUS_ECC) {
+        b->csr |= write ? CSR_RAMWF : CSR_RDINV;
+        return;
+    }
+    b->csr |= CSR_ILLACC;
+    b->sequence_broken = true;
+}
+
+/* Longs lie on multiples of four, words stay inside four bytes. */
+static uint32_t aligned(uint32_t addr, unsigned bytes)
+{
+    if (bytes == 4)
+        return addr & ~3u;
+    return bytes == 2 && (addr & 3) == 3 ? addr - 1 : addr;
+}
+
+/* Whether the instruction leaves the BDC a bus cycle: the code it is made of is fetched four bytes a core clock, each memory operand
+ * takes one more, a change of flow fetches anew. An assumption, like the cycles themselves. */
+static bool leaves_cycle(struct s12z_bdc *b, uint32_t pc)
+{
+    uint8_t code[S12Z_MAX_LENGTH];
+    struct s12z_insn i;
+    uint32_t v;
+    size_t n = 0;
+    for (; n < sizeof code && bus_read(&b->board->bus, (pc + (uint32_t)n) & 0xFFFFFF, 1, BUS_CPU_FETCH, &v) == BUS_OK; n++)
+        code[n] = (uint8_t)v;
+    if (!s12z_decode(code, n, pc, &i))
+        return true;
+    unsigned quarters = i.length + (i.flow == S12Z_FLOW_NEXT ? 0 : 4);
+    bool address_only = i.op == S12Z_OP_LEA || i.op == S12Z_OP_JMP || i.op == S12Z_OP_JSR;
+    for (unsigned k = 0; k < i.nopr; k++)
+        if (i.opr[k].kind == S12Z_OPR_MEM)
+            quarters += (i.opr[k].indirect ? 4 : 0) + (address_only ? 0 : 4);
+    return quarters < 4 * s12z_cycles(&i);
+}
+
+/* With ACK on and STEAL off an access waits until the program leaves a bus cycle, and not for ever; else it takes one. */
+static bool get_bus(struct s12z_bdc *b)
+{
+    struct s12z_cpu *c = cpu(b);
+    if (c->state != CPU_RUN)
+        return true;
+    if (!b->ack_on || b->csr & CSR_STEAL) {
+        c->cycles += 2; /* one bus cycle */
+        return true;
+    }
+    for (uint64_t limit = c->cycles + PATIENCE; c->state == CPU_RUN && !leaves_cycle(b, c->r[S12Z_P]);) {
+        if (c->cycles >= limit)
+            return false;
+        board_run_to(b->board, c->cycles + 1);
+    }
+    return true;
+}
+
+static void set_address(struct s12z_bdc *b, uint8_t base, unsigned bytes)
+{
+    if (base == BDC_READ_MEM || base == BDC_WRITE_MEM) {
+        b->addr = argument(b, 1, 3);
+        b->sequence_broken = false;
+    } else if (base != BDC_READ_SAME) {
+        b->addr = b->next_addr;
+    }
+    b->next_addr = (b->addr + bytes) & 0xFFFFFF;
+}
+
+static void memory(struct s12z_bdc *b, uint8_t base, unsigned bytes)
+{
+    uint32_t v = 0;
+    set_address(b, base, bytes);
+    if (!get_bus(b)) {
+        b->csr |= CSR_NORESP;
+        return;
+    }
+    uint32_t addr = aligned(b->addr, bytes);
+    if (base == BDC_WRITE_MEM || base == BDC_FILL_MEM) {
+        v = argument(b, 1 + b->shape.address_bytes, bytes);
+        memory_failed(b, bus_write(&b->board->bus, addr, bytes, BUS_BDC, v), true);
+    } else {
+        memory_failed(b, bus_read(&b->board->bus, addr, bytes, BUS_BDC, &v), false);
+        answer(b, v, bytes);
+    }
+}
+
+static bool of_family(uint8_t opcode, uint8_t base) { return (opcode & 0xF2) == (base & 0xF2); }
+
+/* DUMP_MEM, FILL_MEM and READ_SAME go on where their first command began; NOP may stand between, and SYNC. For READ_SAME the manual
+ * says so (ZVM p.166), for the others the same is assumed. */
+static bool in_sequence(const struct s12z_bdc *b, uint8_t base)
+{
+    uint8_t first = base == BDC_FILL_MEM ? BDC_WRITE_MEM : BDC_READ_MEM;
+    if (base != BDC_DUMP_MEM && base != BDC_FILL_MEM && base != BDC_READ_SAME)
+        return true;
+    if (base != BDC_DUMP_MEM && b->sequence_broken)
+        return false;
+    return b->last == BDC_NOP || of_family(b->last, first) || of_family(b->last, base);
+}
+
+/* ---- registers and execution ---- */
+
+static void read_register(struct s12z_bdc *b, unsigned n)
+{
+    if (n >= ARRAY_LEN(registers)) {
+        b->csr |= CSR_ILLACC;
+        answer(b, 0xEEEEEEEE, 4);
+        return;
+    }
+    answer(b, registers[n] == S12Z_CCW ? cpu_ccw(cpu(b)) : cpu(b)->r[registers[n]], 4);
+}
+
+static void write_register(struct s12z_bdc *b, unsigned n, uint32_t v)
+{
+    if (n >= ARRAY_LEN(registers))
+        b->csr |= CSR_ILLACC;
+    else if (registers[n] == S12Z_CCW)
+        cpu_set_ccw(cpu(b), (uint16_t)v);
+    else
+        cpu(b)->r[registers[n]] = v & (0xFFFFFFFFu >> (32 - 8 * s12z_reg_bytes(registers[n])));
+}
+
+static void background(struct s12z_bdc *b)
+{
+    struct s12z_cpu *c = cpu(b);
+    if (halted(b))
+        return;
+    c->halt_request = c->attention = true;
+    if (c->state == CPU_WAIT || c->state == CPU_STOP) {
+        b->halt_pending = true; /* until the CPU leaves by itself */
+        c->halt_request = false;
+        if (c->state == CPU_WAIT)
+            b->csr |= CSR_NORESP;
+        return;
+    }
+    board_run_to(b->board, c->cycles + 1);
+}
+
+static void go(struct s12z_bdc *b)
+{
+    b->halt_pending = false;
+    cpu(b)->state = CPU_RUN;
+    cpu(b)->attention = true;
+}
+
+static void step(struct s12z_bdc *b)
+{
+    cpu_step(cpu(b));
+    cpu(b)->halt_request = cpu(b)->swi_request = false; /* breakpoints do not count during STEP1 */
+    if (cpu(b)->state == CPU_WAIT || cpu(b)->state == CPU_STOP)
+        b->step_waits = b->halt_pending = true;
+}
+
+static void sync_pc(struct s12z_bdc *b)
+{
+    struct s12z_cpu *c = cpu(b);
+    bool asleep = c->state == CPU_WAIT || (c->state == CPU_STOP && !(b->csr & CSR_BDCCIS));
+    if (asleep)
+        b->csr |= CSR_NORESP;
+    bool known = c->state == CPU_RUN && b->pc_at == b->board->ns;
+    answer(b, asleep ? 0xEEEEEE : known ? b->pc : c->r[S12Z_P], 3);
+}
+
+static void write_csr(struct s12z_bdc *b, uint16_t v)
+{
+    unsigned keep = CSR_OVRUN | (cpu(b)->state == CPU_WAIT ? CSR_WAIT : 0); /* OVRUN is SYNC's, WAIT stays while it is true */
+    b->csr = (uint16_t)((b->csr & 0xFF & ~(v & 0xFF & ~keep)) | (v & CSR_CONTROL));
+    cpu(b)->enbdc = b->csr & CSR_ENBDC;
+    if (b->fast != ((b->csr & CSR_CLKSW) != 0))
+        b->switch_at = b->board->ns + bdc_cycles_ns(b, SWITCH_CYCLES);
+}
+
+/* ---- mass erase ---- */
+
+static void erase_flash(struct s12z_bdc *b)
+{
+    uint64_t now = b->board->ns;
+    if (b->last == BDC_ERASE_FLASH && b->erase_armed && now - b->erase_armed_at < bdc_cycles_ns(b, BDC_TIMEOUT_CYCLES)) {
+        b->erase_armed = false;
+        if (b->board->bus_hz != b->board->opt.bus_hz)
+            return; /* needs the bus clock of after reset; here nothing is erased else */
+        b->erase_done_at = cpu(b)->cycles + board_ns_to_cycles(b->board, ERASE_MS * 1000000ull);
+        bus_flash_busy(&b->board->bus, true);
+        b->board->eeprom_busy = true;
+        return;
+    }
+    b->erase_armed = true;
+    b->erase_armed_at = now;
+}
+
+static uint64_t erase_next(void *ctx)
+{
+    struct s12z_bdc *b = ctx;
+    return b->erase_done_at ? b->erase_done_at : UINT64_MAX;
+}
+
+static void erase_advance(void *ctx, uint64_t now)
+{
+    struct s12z_bdc *b = ctx;
+    struct s12z_board *d = b->board;
+    if (!b->erase_done_at || now < b->erase_done_at)
+        return;
+    b->erase_done_at = 0;
+    bus_flash_busy(&d->bus, d->eeprom_busy = false);
+    board_erase_flash(d);
+    board_erase_eeprom(d);
+    d->fsec = d->flash[SECURITY_BYTE - d->part->flash_start] = 0xFE; /* assumed: left unsecured, as the way out of it must be */
+}
+
+/* ---- dispatch ---- */
+
+static void act(struct s12z_bdc *b, uint8_t opcode)
+{
+    switch (opcode) {
+    case BDC_NOP: return;
+    case BDC_SYNC_PC: sync_pc(b); return;
+    case BDC_ACK_ENABLE: b->ack_on = true; return;
+    case BDC_ACK_DISABLE: b->ack_on = false; return;
+    case BDC_BACKGROUND: background(b); return;
+    case BDC_READ_DBGTB: answer(b, (uint32_t)dbg_readout_long(b->board->dbg), 4); return;
+    case BDC_GO: go(b); return;
+    case BDC_STEP1: step(b); return;
+    case BDC_GO_UNTIL: go(b); b->go_until = b->ack_on; return;
+    case BDC_WRITE_BDCCSR: write_csr(b, (uint16_t)argument(b, 1, 2)); return;
+    case BDC_READ_BDCCSR: answer(b, bdc_csr(b), 2); return;
+    case BDC_ERASE_FLASH: erase_flash(b); return;
+    }
+    if ((opcode & 0xF0) == BDC_READ_REG)
+        read_register(b, opcode & 15);
+    else if ((opcode & 0xF0) == BDC_WRITE_REG)
+        write_register(b, opcode & 15, argument(b, 1, 4));
+    else
+        memory(b, opcode & 0xF2, 1u << (opcode >> 2 & 3));
+}
+
+/* Not halted: CPU registers asked for while a BACKGROUND waits for the end of WAI give no response, the rest is illegal. */
+static unsigned not_halted(const struct s12z_bdc *b, uint8_t opcode)
+{
+    bool reg = (opcode & 0xF0) == BDC_READ_REG || (opcode & 0xF0) == BDC_WRITE_REG;
+    return reg && cpu(b)->state == CPU_WAIT && b->halt_pending ? CSR_NORESP : CSR_ILLCMD;
+}
+
+/* The flag that refuses a command in the present state; 0: it may act. */
+static unsigned refusal(const struct s12z_bdc *b, uint8_t opcode)
+{
+    bool asleep = cpu(b)->state == CPU_STOP && !(b->csr & CSR_BDCCIS);
+    if (!b->known)
+        return CSR_ILLCMD;
+    if (b->shape.cls == BDC_ALWAYS)
+        return 0;
+    if (bdc_secured(b) || !(b->csr & CSR_ENBDC) || bdc_erasing(b))
+        return CSR_ILLCMD;
+    if (b->csr & CSR_OVRUN)
+        return CSR_OVRUN;
+    if (b->step_waits)
+        return CSR_NORESP;
+    if (opcode == BDC_NOP || opcode == BDC_BACKGROUND)
+        return 0;
+    if (b->shape.cls == BDC_HALTED)
+        return halted(b) ? 0 : not_halted(b, opcode);
+    if (asleep)
+        return CSR_NORESP;
+    return in_sequence(b, opcode & 0xF2) ? 0 : CSR_ILLCMD;
+}
+
+/* BACKGROUND and STEP1 in a state that does not take them are ignored without a flag (reference/s12z.md 1.4). */
+static bool ignored(const struct s12z_bdc *b, uint8_t opcode)
+{
+    return (opcode == BDC_BACKGROUND && !(b->csr & CSR_ENBDC)) || (opcode == BDC_STEP1 && b->csr & CSR_ENBDC && !halted(b) && !bdc_secured(b));
+}
+
+/* How the command ends on the wire: with a pulse, or with an access that wants its time. */
+static void conclude(struct s12z_bdc *b, uint8_t opcode)
+{
+    bool internal = b->known && b->shape.cls != BDC_ALWAYS && (b->shape.rx_bytes || b->shape.tx_bytes);
+    if (b->known && b->shape.acks && b->ack_on) {
+        if (opcode == BDC_GO_UNTIL && b->go_until) {
+            bdc_await_ack(b);
+            return;
+        }
+        bdc_acknowledge(b, b->csr & ERROR_FLAGS || b->long_ack_next);
+        b->long_ack_next = false;
+    } else if (internal) {
+        uint64_t done = board_cycles_to_ps(b->board, cpu(b)->cycles) / 1000;
+        b->ready_at = MAX(done, b->board->ns + bdc_cycles_ns(b, BDC_DELAY_CYCLES));
+    }
+}
+
+void bdc_command(struct s12z_bdc *b)
+{
+    uint8_t opcode = b->in[0];
+    unsigned refused = refusal(b, opcode);
+    memset(b->out, FILLER, sizeof b->out);
+    if (opcode != BDC_ERASE_FLASH)
+        b->erase_armed = false;
+    if (!refused)
+        act(b, opcode);
+    else if (refused != CSR_ILLCMD || !b->known || !ignored(b, opcode))
+        b->csr |= (uint16_t)refused;
+    if (b->known && b->shape.status)
+        b->out[0] = b->csr & 0xFF;
+    b->last = b->known ? opcode : 0xFF;
+    conclude(b, opcode);
+}
+
+void bdc_sync(struct s12z_bdc *b)
+{
+    b->csr &= (uint16_t)~CSR_OVRUN;
+    b->go_until = b->erase_armed = false;
+    b->last = BDC_NOP; /* READ_SAME may follow */
+    if (b->erase_done_at) { /* the erase is cut short; what it leaves is undefined, here: as it was */
+        b->erase_done_at = 0;
+        bus_flash_busy(&b->board->bus, b->board->eeprom_busy = false);
+    }
+}
+
+void bdc_entered(struct s12z_bdc *b)
+{
+    b->halt_pending = b->step_waits = false;
+    if (b->go_until) {
+        b->go_until = false;
+        bdc_acknowledge(b, (b->csr & ERROR_FLAGS) != 0);
+    }
+}
+
+void bdc_waiting(struct s12z_bdc *b, bool stop)
+{
+    b->csr |= stop ? CSR_STOP : CSR_WAIT;
+    b->long_ack_next = b->csr & CSR_ENBDC;
+}
+
+void bdc_left_wait(struct s12z_bdc *b)
+{
+    b->step_waits = false;
+    if (b->halt_pending)
+        cpu(b)->halt_request = cpu(b)->attention = true;
+}
+
+void bdc_reset(struct s12z_bdc *b, bool special)
+{
+    b->csr = special ? CSR_ENBDC : 0;
+    b->ack_on = b->halt_pending = b->go_until = b->step_waits = b->erase_armed = b->long_ack_next = false;
+    b->fast = b->sequence_broken = false;
+    b->switch_at = b->ready_at = b->drive_from = b->drive_to = 0;
+    b->last = BDC_NOP;
+    b->erase_done_at = 0;
+    bdc_idle(b);
+    bdc_set_clock(b);
+}
+
+int bdc_new(struct s12z_board *board, struct s12z_bdc **out)
+{
+    struct s12z_bdc *b = calloc(1, sizeof *b);
+    if (!b)
+        return -ERR_NOMEM;
+    b->board = board;
+    b->sample_at = UINT64_MAX;
+    b->noise = 1;
+    bdc_set_clock(b);
+    *out = b;
+    /* no registers, but a time: the end of a mass erase */
+    return board_add_device(board, &(struct s12z_device){ 1, 0, NULL, NULL, b, erase_next, erase_advance, NULL });
+}
+
+void bdc_free(struct s12z_bdc *b) { free(b); }

@@ -1,0 +1,306 @@
+/* The BKGD pin: bits, ACK pulses and SYNC, in cycles of the BDC clock on the board's time.
+ * Source: reference/s12z.md 1.1-1.3 (ZVHL p.149-175). */
+#include <string.h>
+
+#include "probe/base/util.h"
+#include "targets/sim/s12z/bdc_priv.h"
+
+enum { LOW_FOR_ZERO_CYCLES = 13, SYNC_WAIT_CYCLES = 16 };
+
+uint64_t bdc_cycles_ns(const struct s12z_bdc *b, uint64_t cycles) { return cycles * b->period_ps / 1000; }
+
+static uint64_t now(const struct s12z_bdc *b) { return b->board->ns; }
+static bool fault_is(const struct s12z_bdc *b, const char *kind) { return board_fault(b->board, kind); }
+
+static bool target_drives(const struct s12z_bdc *b) { return now(b) >= b->drive_from && now(b) < b->drive_to; }
+
+bool bdc_level(const struct s12z_bdc *b)
+{
+    if (fault_is(b, "bkgd-high"))
+        return true;
+    return !fault_is(b, "bkgd-low") && !fault_is(b, "no-power") && !b->host_low && !b->held_low && !target_drives(b);
+}
+
+/* One bit in fault_at is taken wrong. */
+static bool noisy(struct s12z_bdc *b)
+{
+    if (strcmp(b->board->opt.fault, "noise") != 0)
+        return false;
+    b->noise = b->noise * 6364136223846793005u + 1442695040888963407u;
+    return (b->noise >> 33) % MAX(b->board->opt.fault_at, 1) == 0;
+}
+
+void bdc_idle(struct s12z_bdc *b)
+{
+    b->phase = PHASE_IDLE;
+    b->in_bits = b->out_bits = b->out_want = 0;
+    b->sample_at = UINT64_MAX;
+    b->finish_at = 0;
+}
+
+void bdc_acknowledge(struct s12z_bdc *b, bool is_long)
+{
+    b->drive_from = now(b) + bdc_cycles_ns(b, BDC_ACK_EARLIEST);
+    b->drive_to = b->drive_from + bdc_cycles_ns(b, is_long ? BDC_LONG_ACK_CYCLES : BDC_ACK_CYCLES);
+    b->phase = PHASE_ACK;
+}
+
+void bdc_await_ack(struct s12z_bdc *b)
+{
+    b->drive_from = b->drive_to = UINT64_MAX;
+    b->phase = PHASE_ACK;
+}
+
+/* ---- receiving ---- */
+
+static void opcode_in(struct s12z_bdc *b)
+{
+    b->known = bdc_shape(b->in[0], &b->shape) == 0;
+    if (!b->known)
+        b->shape = (struct bdc_shape){ 0 };
+    b->in_want = 8u + 8u * b->shape.address_bytes + 8u * b->shape.tx_bytes;
+    b->acks_left = b->shape.acks;
+}
+
+static void take_bit(struct s12z_bdc *b, bool bit)
+{
+    bit ^= noisy(b);
+    b->in[b->in_bits / 8] = (uint8_t)(b->in[b->in_bits / 8] << 1 | bit);
+    b->in_bits++;
+    if (b->in_bits == 8)
+        opcode_in(b);
+    if (b->in_bits >= 8 && b->in_bits == b->in_want) {
+        b->phase = PHASE_ACT;
+        b->act_at = b->fell_at + bdc_cycles_ns(b, BDC_BIT_CYCLES);
+    }
+}
+
+static void act(struct s12z_bdc *b)
+{
+    unsigned out_bytes = (b->shape.status ? 1u : 0u) + b->shape.rx_bytes;
+    b->act_at = UINT64_MAX;
+    b->out_bits = 0;
+    b->out_want = b->shape.acks == 2 ? 32 : 8 * out_bytes; /* READ_DBGTB comes in halves */
+    b->phase = b->out_want ? PHASE_SEND : PHASE_IDLE;
+    bdc_command(b); /* may schedule an ACK */
+    if (b->phase == PHASE_IDLE)
+        bdc_idle(b);
+}
+
+/* The ACK pulse is over, or was none: data follow, or the command is done. */
+static void after_ack(struct s12z_bdc *b)
+{
+    if (b->phase != PHASE_ACK)
+        return;
+    b->edge_at = b->drive_from; /* the timeout of the data counts from the pulse */
+    if (b->out_bits < b->out_want)
+        b->phase = PHASE_SEND;
+    else
+        bdc_idle(b);
+}
+
+/* ---- sending ---- */
+
+/* The second half of a trace line has an ACK of its own. */
+static void half_done(struct s12z_bdc *b)
+{
+    if (b->acks_left != 2) {
+        bdc_idle(b);
+        return;
+    }
+    b->acks_left = 1;
+    bdc_command(b);
+    b->out_bits = 0;
+    if (b->phase != PHASE_ACK)
+        b->phase = PHASE_SEND;
+}
+
+static void send_bit(struct s12z_bdc *b)
+{
+    bool bit = b->out[b->out_bits / 8] >> (7 - b->out_bits % 8) & 1;
+    b->drive_from = b->drive_to = 0;
+    if (bit == noisy(b)) { /* a 0, or a 1 that noise turned */
+        b->drive_from = b->fell_at;
+        b->drive_to = b->fell_at + bdc_cycles_ns(b, LOW_FOR_ZERO_CYCLES);
+    }
+    if (++b->out_bits == b->out_want) {
+        b->sample_at = UINT64_MAX;
+        b->finish_at = b->fell_at + bdc_cycles_ns(b, BDC_BIT_CYCLES);
+    }
+}
+
+/* ---- edges made by the host ---- */
+
+/* Earlier by a little is the same bit rate measured by two clocks. */
+static bool too_early(const struct s12z_bdc *b) { return now(b) + bdc_cycles_ns(b, 1) < b->ready_at; }
+
+static void finish_bit(struct s12z_bdc *b)
+{
+    if (b->phase == PHASE_ACT)
+        act(b);
+    if (b->finish_at) {
+        b->finish_at = 0;
+        half_done(b);
+    }
+}
+
+/* What an edge means that comes before the target was through. */
+static void check_patience(struct s12z_bdc *b)
+{
+    if (b->phase == PHASE_ACK) {
+        b->csr |= CSR_OVRUN;
+        b->go_until = false;
+        b->drive_from = b->drive_to = 0;
+        bdc_idle(b);
+    } else if (too_early(b) && (b->phase == PHASE_IDLE || b->phase == PHASE_SEND) && !b->out_bits) {
+        b->csr |= CSR_NORESP;
+        if (b->shape.status)
+            b->out[0] = b->csr & 0xFF;
+        memset(b->out + (b->shape.status ? 1 : 0), 0xEE, sizeof b->out - 1);
+    }
+    b->ready_at = 0;
+}
+
+static void host_fell(struct s12z_bdc *b)
+{
+    finish_bit(b);
+    if (b->phase != PHASE_IDLE && b->phase != PHASE_ACK && now(b) - b->edge_at > bdc_cycles_ns(b, BDC_TIMEOUT_CYCLES))
+        bdc_idle(b); /* serial timeout: a new command begins */
+    check_patience(b);
+    b->fell_at = b->edge_at = now(b);
+    if (b->phase == PHASE_SEND) {
+        send_bit(b);
+        return;
+    }
+    if (b->phase == PHASE_IDLE)
+        b->phase = PHASE_RECEIVE;
+    b->sample_at = b->fell_at + bdc_cycles_ns(b, BDC_SAMPLE_CYCLE);
+}
+
+static void host_rose(struct s12z_bdc *b)
+{
+    if (now(b) - b->fell_at < bdc_cycles_ns(b, BDC_SYNC_CYCLES))
+        return;
+    bdc_idle(b);
+    bdc_sync(b);
+    b->drive_from = now(b) + bdc_cycles_ns(b, SYNC_WAIT_CYCLES);
+    b->drive_to = b->drive_from + bdc_cycles_ns(b, BDC_SYNC_CYCLES);
+}
+
+static bool mute(const struct s12z_bdc *b)
+{
+    return fault_is(b, "silent") || fault_is(b, "no-power") || fault_is(b, "bkgd-high") || fault_is(b, "reset") || b->board->reset_low
+           || b->switch_at || bdc_deaf(b);
+}
+
+static void set_host(struct s12z_bdc *b, bool low)
+{
+    if (low == b->host_low)
+        return;
+    b->host_low = low;
+    if (mute(b))
+        bdc_idle(b);
+    else if (low)
+        host_fell(b);
+    else
+        host_rose(b);
+}
+
+void bdc_hold(struct s12z_bdc *b, bool low)
+{
+    b->held_low = low;
+}
+
+/* ---- time ---- */
+
+/* The next moment something happens by itself. */
+static uint64_t next_moment(const struct s12z_bdc *b)
+{
+    uint64_t t = b->sample_at;
+    if (b->phase == PHASE_ACT && !b->host_low)
+        t = MIN(t, b->act_at);
+    if (b->switch_at)
+        t = MIN(t, b->switch_at);
+    if (b->finish_at)
+        t = MIN(t, b->finish_at);
+    if (b->drive_from > now(b))
+        t = MIN(t, b->drive_from);
+    else if (b->drive_to > now(b))
+        t = MIN(t, b->drive_to);
+    return t;
+}
+
+static void moment(struct s12z_bdc *b)
+{
+    uint64_t t = now(b);
+    if (t >= b->sample_at) {
+        b->sample_at = UINT64_MAX;
+        take_bit(b, !b->host_low);
+    }
+    if (b->switch_at && t >= b->switch_at) {
+        b->switch_at = 0;
+        b->fast = b->csr & CSR_CLKSW;
+        bdc_set_clock(b);
+    }
+    if (b->phase == PHASE_ACT && !b->host_low && t >= b->act_at) /* a line that stays low may be a SYNC, which drops the command */
+        act(b);
+    if (b->finish_at && t >= b->finish_at) {
+        b->finish_at = 0;
+        half_done(b);
+    }
+    if (b->phase == PHASE_ACK && t >= b->drive_to)
+        after_ack(b);
+}
+
+/* SYNC_PC tells the instruction in execution, not the one after it: samples fall on instructions as often as they take long. */
+static void find_pc(struct s12z_bdc *b, uint64_t at)
+{
+    enum { LONGEST = 256 }; /* instruction or exception entry, core clocks */
+    struct s12z_board *d = b->board;
+    uint64_t target = d->core_base + board_ns_to_cycles(d, at - d->ns_base);
+    if (d->reset_low)
+        return;
+    if (target > d->cpu.cycles + LONGEST)
+        board_run_to(d, target - LONGEST);
+    b->pc = d->cpu.r[S12Z_P];
+    while (d->cpu.cycles < target && d->cpu.state == CPU_RUN) {
+        b->pc = d->cpu.r[S12Z_P];
+        board_run_to(d, d->cpu.cycles + 1);
+    }
+    if (d->cpu.cycles == target || d->cpu.state != CPU_RUN)
+        b->pc = d->cpu.r[S12Z_P];
+    b->pc_at = at;
+}
+
+/* Lets time pass up to `end`, or to the edge waited for. True if that edge came. */
+static bool pass(struct s12z_bdc *b, uint64_t end, enum bkgd_until until)
+{
+    while (now(b) < end) {
+        bool before = bdc_level(b);
+        uint64_t t = MIN(end, MAX(next_moment(b), now(b) + 1));
+        if (until != BKGD_TIME && t > now(b) + 100000)
+            t = now(b) + 100000; /* the CPU may come to a breakpoint that answers GO_UNTIL */
+        if (b->phase == PHASE_ACT && b->in[0] == BDC_SYNC_PC && t == b->act_at)
+            find_pc(b, t);
+        board_pass_ns(b->board, t - now(b));
+        moment(b);
+        bool after = bdc_level(b);
+        if ((until == BKGD_FALL && before && !after) || (until == BKGD_RISE && !before && after))
+            return true;
+    }
+    return false;
+}
+
+int bdc_pin(struct s12z_bdc *b, struct bkgd_stretch *s, size_t n, struct err *err)
+{
+    for (size_t k = 0; k < n; k++) {
+        uint64_t start = now(b);
+        if (b->board->unplugged || fault_is(b, "unplug"))
+            return err_set(err, ERR_USB, "plug the adapter in again", "the adapter is gone");
+        set_host(b, s[k].drive == BKGD_LOW);
+        s[k].met = pass(b, start + s[k].ns, s[k].until);
+        s[k].took_ns = now(b) - start;
+        s[k].level = bdc_level(b);
+    }
+    return 0;
+}

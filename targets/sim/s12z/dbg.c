@@ -1,0 +1,428 @@
+/* DBG module: registers, comparators, sequencer, breakpoints. Source: reference/s12z.md 2.1-2.4. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "probe/base/util.h"
+#include "targets/sim/s12z/dbg_priv.h"
+
+enum { BASE = 0x0100, LAST = 0x0147, COMPARATORS = 4 };
+
+static uint8_t *comparator(struct s12z_dbg *d, unsigned n) { return &d->reg[DBGACTL + n * COMPARATOR_STEP]; }
+static bool exists(const struct s12z_dbg *d, unsigned n) { return n != 2 || d->part->full_dbg; } /* the small module has no C */
+static bool enabled(struct s12z_dbg *d, unsigned n) { return exists(d, n) && comparator(d, n)[0] & CTL_COMPE; }
+static uint32_t compare_address(struct s12z_dbg *d, unsigned n)
+{
+    const uint8_t *r = comparator(d, n) + COMPARATOR_ADDR;
+    return (uint32_t)r[0] << 16 | (uint32_t)r[1] << 8 | r[2];
+}
+/* ABCM, CDCM: 0 separate, 1 inside the pair's range, 2 outside; the pair's first one controls then. */
+static unsigned range_mode(const struct s12z_dbg *d, unsigned n) { return d->reg[DBGC2] >> (n & 2) & 3; }
+
+void dbg_watch(struct s12z_dbg *d)
+{
+    struct s12z_cpu *c = &d->board->cpu;
+    bool armed = dbg_armed(d);
+    c->watch_exec = d->tracing || d->ending || (d->profiling && d->need_start);
+    c->watch_data = d->tracing && trace_mode(d) == TRACE_DETAIL;
+    for (unsigned n = 0; n < COMPARATORS && armed; n++)
+        if (enabled(d, n)) {
+            c->watch_exec |= (comparator(d, n)[0] & CTL_INST) != 0;
+            c->watch_data |= !(comparator(d, n)[0] & CTL_INST);
+        }
+    c->watch_cof = d->profiling || (d->tracing && trace_mode(d) <= TRACE_LOOP1);
+    c->attention = true;
+}
+
+/* ---- arming, sequencer ---- */
+
+static void request_break(struct s12z_dbg *d)
+{
+    struct s12z_cpu *c = &d->board->cpu;
+    if (!(d->reg[DBGC1] & C1_BRKCPU) || c->state == CPU_BDM)
+        return;
+    if (!(d->reg[DBGC1] & C1_BDMBP))
+        c->swi_request = true;
+    else if (c->enbdc)
+        c->halt_request = true;
+    c->attention = true;
+}
+
+void dbg_disarm(struct s12z_dbg *d, bool by_event)
+{
+    if (!dbg_armed(d))
+        return;
+    d->state = STATE0;
+    d->reg[DBGC1] &= (uint8_t)~C1_ARM;
+    profile_end(d);
+    trace_end(d);
+    dbg_watch(d);
+    if (by_event)
+        request_break(d);
+}
+
+static bool sourced(const struct s12z_dbg *d)
+{
+    return d->part->full_dbg && d->reg[DBGTCRH] & TCRH_TSOURCE && !board_secured(d->board);
+}
+static bool profile_mode(const struct s12z_dbg *d) { return sourced(d) && d->reg[DBGTCRL] & TCRL_PROFILE; }
+static bool tracing_mode(const struct s12z_dbg *d) { return sourced(d) && !(d->reg[DBGTCRL] & TCRL_PROFILE); }
+
+/* Final State: what was asked for begins, goes on for a while, or is over. */
+static void enter_final(struct s12z_dbg *d)
+{
+    unsigned align = d->reg[DBGTCRH] & TCRH_TALIGN;
+    if (profile_mode(d) && align == ALIGN_BEGIN) {
+        profile_start(d);
+    } else if (tracing_mode(d) && align == ALIGN_BEGIN) {
+        d->lines_left = DBG_LINES;
+        trace_start(d);
+    } else if (tracing_mode(d) && align == ALIGN_MID) {
+        trace_trigger(d);
+    } else {
+        dbg_disarm(d, true);
+    }
+}
+
+static void enter(struct s12z_dbg *d, enum dbg_state s)
+{
+    if (d->state == FINAL)
+        return; /* from there it goes to State0 only */
+    d->state = s;
+    if (s == FINAL)
+        enter_final(d);
+    dbg_watch(d);
+}
+
+static void arm(struct s12z_dbg *d)
+{
+    bool begin = (d->reg[DBGTCRH] & TCRH_TALIGN) == ALIGN_BEGIN;
+    d->efr = 0;
+    d->written = d->sent = d->lines_left = 0;
+    d->line_done_at = 0;
+    d->readable = d->half = false;
+    d->state = STATE1;
+    if (profile_mode(d) && !begin)
+        profile_start(d);
+    else if (tracing_mode(d) && !begin)
+        trace_start(d);
+    dbg_watch(d);
+}
+
+/* Where the state's control register sends channel n (codes: reference/s12z.md 2.2); STATE0: nowhere. */
+static enum dbg_state next_state(const struct s12z_dbg *d, unsigned n)
+{
+    static const uint8_t next[4][4] = { { 0 }, { 0, STATE2, STATE3, FINAL }, { 0, STATE1, STATE3, FINAL }, { 0, STATE1, STATE2, FINAL } };
+    if (d->state == STATE0 || d->state == FINAL)
+        return STATE0;
+    return next[d->state][d->reg[DBGSCR1 + d->state - 1] >> (2 * n) & 3];
+}
+
+/* The matches of one cycle, a bit each: the highest channel that leads anywhere decides. */
+static void match(struct s12z_dbg *d, unsigned channels)
+{
+    bool cut_off = (d->reg[DBGC1] & C1_EEVE) == EEVE_STATE; /* channel 3 is the pin's then */
+    if (d->state == STATE0 || d->state == FINAL)
+        return;
+    d->efr |= (uint8_t)channels;
+    for (unsigned n = COMPARATORS; n-- > 0;)
+        if (channels >> n & 1 && !(n == 3 && cut_off) && next_state(d, n) != STATE0) {
+            enter(d, next_state(d, n));
+            return;
+        }
+}
+
+void dbg_eev_pin(struct s12z_dbg *d, bool high)
+{
+    unsigned use = d->reg[DBGC1] & C1_EEVE;
+    bool event = high && !d->eev && use && dbg_armed(d);
+    d->eev = high;
+    if (!event)
+        return;
+    d->efr |= EFR_EEVF;
+    if (use == EEVE_ENTRY)
+        trace_external(d);
+    else if (use == EEVE_STATE && next_state(d, 3) != STATE0)
+        enter(d, next_state(d, 3));
+}
+
+/* ---- comparators ---- */
+
+static bool address_matches(struct s12z_dbg *d, unsigned n, uint32_t first, uint32_t last)
+{
+    unsigned mode = range_mode(d, n);
+    if (mode == 0)
+        return compare_address(d, n) >= first && compare_address(d, n) <= last;
+    if (n & 1)
+        return false; /* the second of a pair only bounds */
+    bool inside = first >= compare_address(d, n) && first <= compare_address(d, n + 1);
+    return mode == 1 ? inside : mode == 2 && !inside;
+}
+
+static void first_of_profile(struct s12z_dbg *d, uint32_t pc)
+{
+    if (!d->profiling || !d->need_start)
+        return;
+    profile_pc(d, pc);
+    dbg_watch(d);
+}
+
+/* DSTAMP: comparator D makes an entry for its time, whatever else it does. */
+static void stamp_of_d(struct s12z_dbg *d, unsigned channels)
+{
+    if (channels & 8 && d->tracing && d->reg[DBGTCRL] & TCRL_STAMP && d->reg[DBGTCRL] & TCRL_DSTAMP)
+        trace_comparator_d(d);
+}
+
+void dbg_exec(struct s12z_dbg *d, uint32_t pc)
+{
+    unsigned channels = 0;
+    profile_finish(d);
+    first_of_profile(d, pc);
+    for (unsigned n = 0; n < COMPARATORS && dbg_armed(d); n++)
+        if (enabled(d, n) && comparator(d, n)[0] & CTL_INST && address_matches(d, n, pc, pc))
+            channels |= 1u << n;
+    stamp_of_d(d, channels); /* with the PC of the instruction before: ZVHL p.221 */
+    if (channels)
+        match(d, channels);
+    first_of_profile(d, pc); /* Begin: this instruction is the first one */
+    if (d->tracing)
+        trace_exec(d, pc);
+}
+
+/* Bytes are compared on the lane of their address. Equal: every lane that is compared was accessed and is equal. Different: one
+ * that was accessed differs. */
+static bool data_matches(struct s12z_dbg *d, unsigned n, uint32_t addr, unsigned size, uint32_t v)
+{
+    const uint8_t *r = comparator(d, n);
+    bool equal = true, different = false;
+    if (n & 1)
+        return true; /* B and D have no data comparator */
+    for (unsigned lane = 0; lane < 4; lane++) {
+        unsigned k = (lane - addr) & 3, mask = r[COMPARATOR_MASK + lane];
+        bool accessed = k < size;
+        uint8_t byte = accessed ? (uint8_t)(v >> (8 * (size - 1 - k))) : 0;
+        bool differs = ((byte ^ r[COMPARATOR_DATA + lane]) & mask) != 0;
+        equal &= !mask || (accessed && !differs);
+        different |= accessed && differs;
+    }
+    return r[0] & CTL_NDB ? different : equal;
+}
+
+/* One access within an aligned long. */
+static void access_cycle(struct s12z_dbg *d, uint32_t addr, unsigned size, bool write, uint32_t v)
+{
+    unsigned channels = 0;
+    for (unsigned n = 0; n < COMPARATORS && dbg_armed(d); n++) {
+        uint8_t ctl = comparator(d, n)[0];
+        bool direction = !(ctl & CTL_RWE) || !(ctl & CTL_RW) == write; /* RW=1: reads */
+        if (enabled(d, n) && !(ctl & CTL_INST) && direction && address_matches(d, n, addr, addr + size - 1)
+            && data_matches(d, n, addr, size, v))
+            channels |= 1u << n;
+    }
+    stamp_of_d(d, channels);
+    if (!channels)
+        return;
+    d->in_access = true;
+    d->end_addr = addr;
+    match(d, channels);
+    d->in_access = false;
+}
+
+void dbg_data(struct s12z_dbg *d, uint32_t addr, unsigned size, bool write, uint32_t v)
+{
+    unsigned first = MIN(size, 4 - (addr & 3)), rest = size - first; /* split where an aligned long ends */
+    access_cycle(d, addr, first, write, v >> (8 * rest));
+    if (rest)
+        access_cycle(d, addr + first, rest, write, v & ((1u << (8 * rest)) - 1));
+    if (d->tracing)
+        trace_data(d, addr, size, write, v);
+}
+
+/* A handler's entry is part of an access's end only if its stacking or its vector fetch was the access. */
+static bool same_event(const struct s12z_dbg *d, enum cof_kind kind, unsigned vector)
+{
+    enum { FRAME_BYTES = 29, VECTOR_BYTES = 4 };
+    return kind != COF_VECTOR || d->end_addr - d->board->cpu.r[S12Z_S] < FRAME_BYTES
+           || d->end_addr - intc_vector_address(d->board->intc, vector) < VECTOR_BYTES;
+}
+
+void dbg_cof(struct s12z_dbg *d, enum cof_kind kind, bool taken, uint32_t pc, uint32_t dest, unsigned vector)
+{
+    if (kind == COF_BRANCH && profile_branch(d, taken))
+        return;
+    if (d->ending && !same_event(d, kind, vector))
+        profile_finish(d);
+    if (d->profiling)
+        profile_cof(d, d->unusual ? profile_kind(d, kind, pc, vector) : kind, taken, dest, vector);
+    else if (d->tracing)
+        trace_cof(d, kind, taken, pc, dest);
+}
+
+/* ---- trace buffer readout ---- */
+
+static uint64_t lines(const struct s12z_dbg *d) { return d->written + d->half; }
+static uint64_t oldest(const struct s12z_dbg *d) { return lines(d) > DBG_LINES ? lines(d) - DBG_LINES : 0; }
+static uint64_t held(const struct s12z_dbg *d) { return MIN(lines(d), (uint64_t)DBG_LINES); }
+
+/* The next 16 bits; after the last line it goes on with the oldest. */
+static uint16_t readout_word(struct s12z_dbg *d)
+{
+    profile_finish(d);
+    if (!d->readable || dbg_armed(d) || dbg_ptact(d) || !(d->reg[DBGTCRH] & TCRH_TSOURCE) || !held(d))
+        return 0;
+    uint64_t at = d->read_next++ % (4 * held(d));
+    return (uint16_t)(d->line[(oldest(d) + at / 4) % DBG_LINES] >> (16 * (at % 4)));
+}
+
+uint64_t dbg_readout_long(struct s12z_dbg *d)
+{
+    if (!d->part->full_dbg)
+        return 0;
+    uint64_t low = readout_word(d);
+    return low | (uint64_t)readout_word(d) << 16;
+}
+
+/* ---- registers ---- */
+
+static uint8_t status(const struct s12z_dbg *d)
+{
+    return (uint8_t)((d->written >= DBG_LINES ? SR_TBF : 0) | (dbg_ptact(d) ? SR_PTACT : 0) | d->state);
+}
+
+static uint8_t read_byte(struct s12z_dbg *d, unsigned at)
+{
+    switch (at) {
+    case DBGCNT: return (2 * d->written + d->half) & 0x7F; /* goes on behind 64 lines; TBF tells then */
+    case DBGEFR: return d->efr;
+    case DBGSR: return status(d);
+    case DBGTB: case DBGTB + 1: return 0xEE; /* bytes do not read the buffer */
+    default: return d->reg[at];
+    }
+}
+
+static uint16_t read_reg(void *ctx, uint16_t addr, unsigned size)
+{
+    struct s12z_dbg *d = ctx;
+    unsigned at = addr - BASE;
+    profile_finish(d);
+    if (size == 2 && at == DBGTB)
+        return readout_word(d);
+    return size == 1 ? read_byte(d, at) : (uint16_t)(read_byte(d, at) << 8 | read_byte(d, at + 1));
+}
+
+/* Which bits of a register hold what is written (reference/s12z.md 2.1); comparator C and the trace registers only where they exist. */
+static uint8_t writable(const struct s12z_dbg *d, unsigned at)
+{
+    bool full = d->part->full_dbg;
+    switch (at) {
+    case DBGC1: return 0x9B;
+    case DBGC2: return full ? 0x0F : 0x03;
+    case DBGTCRH: return full ? 0x7F : 0;
+    case DBGTCRL: return full ? (d->part->prend ? 0x1F : 0x0F) : 0;
+    case DBGSCR1: case DBGSCR1 + 1: case DBGSCR1 + 2: return full ? 0xFF : 0xCF;
+    case DBGACTL: case DBGCCTL: return at == DBGCCTL && !full ? 0 : 0x6D;
+    case DBGBCTL: case DBGDCTL: return 0x2D;
+    }
+    unsigned n = (at - DBGACTL) / COMPARATOR_STEP, field = at % COMPARATOR_STEP;
+    if (at < DBGACTL || !exists(d, n) || field < COMPARATOR_ADDR)
+        return 0;
+    return field < COMPARATOR_DATA || !(n & 1) ? 0xFF : 0;
+}
+
+/* While armed ARM and TRIG alone can be written, and a write that disarms changes nothing else. */
+static void write_c1(struct s12z_dbg *d, uint8_t v)
+{
+    bool was = dbg_armed(d);
+    if (!was && dbg_ptact(d))
+        return;
+    if (was && !(v & C1_ARM))
+        dbg_disarm(d, false);
+    else if (!was) {
+        d->reg[DBGC1] = v & writable(d, DBGC1);
+        if (v & C1_ARM)
+            arm(d);
+    }
+    if (!(v & C1_TRIG))
+        return;
+    d->efr |= EFR_TRIGF;
+    if (dbg_armed(d))
+        enter(d, FINAL);
+    else
+        request_break(d);
+}
+
+static void write_byte(struct s12z_dbg *d, unsigned at, uint8_t v)
+{
+    if (at == DBGC1)
+        write_c1(d, v);
+    else if (!dbg_armed(d) && !dbg_ptact(d))
+        d->reg[at] = v & writable(d, at);
+}
+
+static void write_reg(void *ctx, uint16_t addr, unsigned size, uint16_t v)
+{
+    struct s12z_dbg *d = ctx;
+    unsigned at = addr - BASE;
+    profile_finish(d);
+    if (size == 2 && at == DBGTB) {
+        d->readable = d->reg[DBGTCRH] & TCRH_TSOURCE && !dbg_armed(d) && !dbg_ptact(d) && !board_secured(d->board);
+        d->read_next = 0;
+    } else if (size == 2) {
+        write_byte(d, at, (uint8_t)(v >> 8));
+        write_byte(d, at + 1, (uint8_t)v);
+    } else {
+        write_byte(d, at, (uint8_t)v);
+    }
+}
+
+static uint64_t next(void *ctx)
+{
+    struct s12z_dbg *d = ctx;
+    uint64_t t = MIN(profile_next(d), pdo_next(d));
+    return MIN(t, trace_next(d));
+}
+
+static void advance(void *ctx, uint64_t now)
+{
+    struct s12z_dbg *d = ctx;
+    pdo_advance(d, now);
+    profile_finish(d);
+    profile_advance(d, now);
+    trace_advance(d, now);
+}
+
+/* A system reset disarms; buffer contents and count stay, without a final line. */
+static void reset(void *ctx)
+{
+    struct s12z_dbg *d = ctx;
+    d->profiling = d->need_start = d->ending = d->tracing = d->has_next = false;
+    d->state = STATE0;
+    pdo_stop(d);
+    d->readable = false;
+    d->read_next = 0;
+    d->efr = 0;
+    memset(d->reg, 0, sizeof d->reg);
+    dbg_watch(d);
+}
+
+int dbg_new(struct s12z_board *board, const struct s12z_part *part, const struct s12z_dbg_variant *variant, struct s12z_dbg **out)
+{
+    struct s12z_dbg *d = calloc(1, sizeof *d);
+    if (!d)
+        return -ERR_NOMEM;
+    d->board = board;
+    d->part = part;
+    d->variant = *variant;
+    d->unusual = variant->static_indirect || variant->silent_traps || variant->silent_bits || variant->silent_loops || variant->stamps_from_flow;
+    d->pdoclk = variant->clock_inverted;
+    d->noise = 1;
+    *out = d;
+    return board_add_device(board, &(struct s12z_device){ BASE, LAST, read_reg, write_reg, d, next, advance, reset });
+}
+
+void dbg_free(struct s12z_dbg *d)
+{
+    if (d)
+        free(d->edges);
+    free(d);
+}

@@ -1,0 +1,26 @@
+#include "targets/sim/s12z/board_priv.h"
+#include "targets/sim/s12z/peripheral.h"
+
+static bool closed(enum cpu_state state, unsigned sleeps)
+{
+    if (state == CPU_STOP)
+        return !(sleeps & GATE_RUNS_IN_STOP);
+    return sleeps >> state & 1;
+}
+
+/* The state that counts is the one in which the time since the last look was spent. */
+uint64_t gate_time(struct gate *g, unsigned sleeps)
+{
+    uint64_t now = g->board->cpu.cycles;
+    if (closed(g->board->spent_in, sleeps))
+        g->off += now - g->last;
+    g->last = now;
+    return now - g->off;
+}
+
+uint64_t gate_when(const struct gate *g, unsigned sleeps, uint64_t time)
+{
+    if (time == UINT64_MAX || closed(g->board->cpu.state, sleeps))
+        return UINT64_MAX;
+    return time + g->off;
+}

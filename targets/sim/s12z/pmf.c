@@ -1,0 +1,162 @@
+/* Motor PWM (PMF): the three generators' counters, reload flags and interrupts, and the buffering of the modulus. The PWM outputs,
+ * faults and corrections are registers only. Bits: the vendor's header; behaviour as recalled (docs/unverified.md). */
+#include <stdlib.h>
+#include <string.h>
+
+#include "targets/sim/s12z/board_priv.h"
+#include "targets/sim/s12z/peripheral.h"
+
+enum { BASE = 0x500, LAST = 0x57F, CFG0 = 0x500, GENERATORS = 3, FIRST_GENERATOR = 0x520, GENERATOR_BYTES = 8, VEC_RELOAD_A = 75 };
+enum { ENC, FQC, CNT, MOD = 4, DTM = 6 }; /* within a generator */
+enum { CFG0_MTG = 0x40, CFG0_EDGEA = 0x08, ENC_PWMEN = 0x80, ENC_LDOK = 0x02, ENC_PWMRIE = 0x01, FQC_LDFQ_SHIFT = 4, FQC_HALF = 0x08,
+       FQC_PRSC = 0x06, FQC_PWMRF = 0x01 };
+
+struct generator {
+    uint16_t modulus;  /* in use; the register holds the next one */
+    uint8_t prescale;  /* log2, in use */
+    unsigned skipped;  /* reload opportunities since the last reload */
+    uint64_t from;     /* the clock's time at which this period began */
+};
+struct s12z_pmf {
+    struct s12z_board *board;
+    struct gate clock;
+    uint8_t reg[LAST - BASE + 1];
+    struct generator gen[GENERATORS];
+};
+
+static uint8_t *at(struct s12z_pmf *p, unsigned n, unsigned offset)
+{
+    return &p->reg[FIRST_GENERATOR - BASE + GENERATOR_BYTES * n + offset];
+}
+
+/* Without MTG generator A is the only one. */
+static bool runs(struct s12z_pmf *p, unsigned n)
+{
+    return *at(p, n, ENC) & ENC_PWMEN && p->gen[n].modulus && (n == 0 || p->reg[CFG0 - BASE] & CFG0_MTG);
+}
+
+/* Core cycles between two chances to reload: a period, up and down when centre-aligned, or its half. */
+static uint64_t opportunity(struct s12z_pmf *p, unsigned n)
+{
+    bool edge = p->reg[CFG0 - BASE] & (CFG0_EDGEA << n), half = *at(p, n, FQC) & FQC_HALF;
+    return ((uint64_t)p->gen[n].modulus << p->gen[n].prescale) * (edge || half ? 1 : 2);
+}
+
+static void update_lines(struct s12z_pmf *p)
+{
+    for (unsigned n = 0; n < GENERATORS; n++)
+        intc_line(p->board->intc, VEC_RELOAD_A + n, *at(p, n, ENC) & ENC_PWMRIE && *at(p, n, FQC) & FQC_PWMRF);
+}
+
+static void load(struct s12z_pmf *p, unsigned n)
+{
+    if (!(*at(p, n, ENC) & ENC_LDOK))
+        return;
+    *at(p, n, ENC) &= (uint8_t)~ENC_LDOK;
+    p->gen[n].modulus = (uint16_t)((*at(p, n, MOD) & 0x7F) << 8 | *at(p, n, MOD + 1));
+    p->gen[n].prescale = (*at(p, n, FQC) & FQC_PRSC) >> 1;
+}
+
+static void catch_up(struct s12z_pmf *p)
+{
+    uint64_t time = gate_time(&p->clock, 0);
+    for (unsigned n = 0; n < GENERATORS; n++) {
+        struct generator *g = &p->gen[n];
+        if (!runs(p, n))
+            g->from = time;
+        while (runs(p, n) && time - g->from >= opportunity(p, n)) {
+            g->from += opportunity(p, n);
+            if (++g->skipped <= *at(p, n, FQC) >> FQC_LDFQ_SHIFT)
+                continue;
+            g->skipped = 0;
+            *at(p, n, FQC) |= FQC_PWMRF;
+            load(p, n);
+        }
+    }
+    update_lines(p);
+}
+
+static void advance(void *ctx, uint64_t now)
+{
+    (void)now;
+    catch_up(ctx);
+}
+
+static uint64_t next(void *ctx)
+{
+    struct s12z_pmf *p = ctx;
+    uint64_t t = UINT64_MAX;
+    for (unsigned n = 0; n < GENERATORS; n++)
+        if (runs(p, n) && p->gen[n].from + opportunity(p, n) < t)
+            t = p->gen[n].from + opportunity(p, n);
+    return gate_when(&p->clock, 0, t);
+}
+
+static uint16_t counter(struct s12z_pmf *p, unsigned n)
+{
+    if (!runs(p, n))
+        return 0;
+    uint64_t steps = (p->clock.last - p->clock.off - p->gen[n].from) >> p->gen[n].prescale;
+    uint16_t top = p->gen[n].modulus;
+    return (uint16_t)(steps <= top ? steps : 2u * top - steps); /* centre-aligned: down again */
+}
+
+static uint8_t get(void *ctx, uint16_t addr)
+{
+    struct s12z_pmf *p = ctx;
+    catch_up(p);
+    unsigned n = (addr - FIRST_GENERATOR) / GENERATOR_BYTES, offset = (addr - FIRST_GENERATOR) % GENERATOR_BYTES;
+    if (addr >= FIRST_GENERATOR && n < GENERATORS && offset >= CNT && offset < MOD)
+        return (uint8_t)(offset == CNT ? counter(p, n) >> 8 : counter(p, n));
+    return p->reg[addr - BASE];
+}
+
+static void write_generator(struct s12z_pmf *p, unsigned n, unsigned offset, uint8_t v)
+{
+    uint8_t *r = at(p, n, offset);
+    bool was = *at(p, n, ENC) & ENC_PWMEN;
+    if (offset == FQC)
+        *r = (uint8_t)((v & ~FQC_PWMRF) | (*r & ~v & FQC_PWMRF)); /* the flag falls when a one is written to it */
+    else if (offset == ENC)
+        *r = v & (ENC_PWMEN | 0x46 | ENC_PWMRIE);
+    else if (offset != CNT && offset != CNT + 1)
+        *r = v;
+    if (!was || !p->gen[n].modulus) /* what stands still is loaded at once */
+        load(p, n);
+    if (!was && *at(p, n, ENC) & ENC_PWMEN) {
+        p->gen[n].from = p->clock.last - p->clock.off;
+        p->gen[n].skipped = 0;
+    }
+}
+
+static void set(void *ctx, uint16_t addr, uint8_t v)
+{
+    struct s12z_pmf *p = ctx;
+    catch_up(p);
+    unsigned n = (addr - FIRST_GENERATOR) / GENERATOR_BYTES;
+    if (addr >= FIRST_GENERATOR && n < GENERATORS)
+        write_generator(p, n, (addr - FIRST_GENERATOR) % GENERATOR_BYTES, v);
+    else
+        p->reg[addr - BASE] = v;
+    update_lines(p);
+}
+DEVICE_BYTES(get, set)
+
+static void reset(void *ctx)
+{
+    struct s12z_pmf *p = ctx;
+    memset(p->reg, 0, sizeof p->reg);
+    memset(p->gen, 0, sizeof p->gen);
+}
+
+int pmf_new(struct s12z_board *board, struct s12z_pmf **out)
+{
+    struct s12z_pmf *p = calloc(1, sizeof *p);
+    if (!p)
+        return -ERR_NOMEM;
+    p->board = p->clock.board = board;
+    *out = p;
+    return board_add_device(board, &(struct s12z_device){ BASE, LAST, get_device, set_device, p, next, advance, reset });
+}
+
+void pmf_free(struct s12z_pmf *p) { free(p); }

@@ -1,0 +1,106 @@
+/* Inside of the board: shared by board*.c only. */
+#ifndef TARGETS_SIM_SH4_BOARD_PRIV_H
+#define TARGETS_SIM_SH4_BOARD_PRIV_H
+
+#include "probe/sim_serial.h"
+#include "targets/sim/sh4/board.h"
+#include "targets/sim/sh4/cpu.h"
+#include "targets/sim/sh4/hudi.h"
+#include "targets/sim/sh4/intc.h"
+#include "targets/sim/sh4/mmu.h"
+#include "targets/sim/sh4/rtc.h"
+#include "targets/sim/sh4/scif.h"
+#include "targets/sim/sh4/tmu.h"
+#include "targets/sim/sh4/ubc.h"
+#include "targets/sim/sh4/wdt.h"
+
+enum {
+    BOARD_ROM_BYTES = 2 << 20,
+    BOARD_FLASH_BYTES = 128 << 10,
+    BOARD_RAM_BYTES = 16 << 20,
+    BOARD_RAM_AREA = 64 << 20, /* area 3: the 16 MB repeat */
+    BOARD_SOUND_BYTES = 2 << 20,
+    BOARD_VIDEO_BYTES = 8 << 20,
+    BOARD_PCLK_DIV = 4,        /* CPU clocks per peripheral clock */
+    BOARD_MIN_CYCLES_PER_TCK = 4,
+    BOARD_STORED_REGS = 160    /* plain registers without a model of their own */
+};
+
+enum board_fault {
+    FAULT_NONE, FAULT_NO_POWER, FAULT_NO_CLOCK, FAULT_WRONG_IR, FAULT_STUCK_TDO, FAULT_SILENT, FAULT_NOISE,
+    FAULT_UNPLUG, FAULT_TRST, FAULT_HELD, FAULT_NOISE_IN
+};
+
+struct board_options {
+    bool big, private_commands, alternates, status_zero;
+    uint32_t tck_hz, cpu_hz;
+    uint32_t wires_hz, sddr_hz; /* above them TDO bits are lost, bits of words for SDDR are; 0: never */
+    uint64_t wires_from_us;
+    char serial[128], rom[256];
+    enum board_fault fault;
+    uint64_t fault_n; /* TCK clock from which on it shows; noise: one bit in so many */
+    uint64_t fault_from_ns, fault_for_ns; /* not 0: it shows from that time on, for that long, instead */
+    uint64_t fault_every_ns; /* not 0: and again so long after it began */
+    uint64_t nmi_us; /* 0: never */
+};
+
+struct board {
+    struct sim_board base;
+    const struct log *log;
+    struct board_options opt;
+    enum sh4_variant variant;
+
+    struct sh4_cpu cpu;
+    struct sh4_mmu mmu;
+    struct sh4_ubc ubc;
+    struct sh4_intc intc;
+    struct sh4_tmu tmu;
+    struct sh4_rtc rtc;
+    struct sh4_scif scif;
+    struct sh4_wdt wdt;
+    struct sh4_hudi hudi;
+    uint32_t stored[BOARD_STORED_REGS]; /* indexed as sh4_reg_table */
+    uint8_t *rom, *flash, *ram;
+    uint8_t *sound, *video;             /* SH7091 only, else NULL; video as the 64-bit view has it */
+
+    /* Virtual time: `cycles` CPU cycles have been granted by TCK and waiting; the CPU is brought up to it when
+     * somebody looks. cycle_rest: remainder of TCK-to-cycle conversion, in units of 1/tck_hz. */
+    uint64_t cycles, cycle_rest;
+    uint64_t tck_synced;                /* hudi.clocks already turned into cycles */
+    uint64_t nmi_edge;                  /* peripheral clock of the NMI pin's next edge; UINT64_MAX: none */
+    bool reset_pin_low, hudi_reset, asebrk_low;
+
+    enum { FAULT_AHEAD, FAULT_SHOWS, FAULT_OVER } fault_phase; /* of a fault with times */
+    bool unplugged;                     /* the adapter has to be opened again */
+    bool clocking;                      /* in the middle of a transfer */
+
+    uint64_t nothing_reads, nothing_writes; /* accesses to where nothing is */
+    uint32_t nothing_first;                 /* the first such address */
+    uint64_t unknown_regs;                  /* P4 accesses to no register */
+    uint32_t unknown_first;
+
+    struct sim_serial line; /* the SCIF's */
+    uint64_t noise_state, noise_left;
+};
+
+/* board_options_parse - the text after the board's name; defaults for what it leaves out. */
+int board_options_parse(const char *text, struct board_options *out, struct err *err);
+/* board_bus - the callbacks and windows the CPU sees. */
+void board_bus(struct board *b, struct sh4_bus *bus);
+/* board_devices_reset - peripherals as after power-on, or manual reset, which leaves BSC, DMAC, CPG, UBC and
+ * watchdog alone. */
+void board_devices_reset(struct board *b, bool power_on);
+/* board_stored - a register that is storage only; NULL if there is no such register. */
+uint32_t *board_stored(struct board *b, uint32_t addr);
+/* board_devices_advance - peripherals up to the CPU's cycle; performs a watchdog reset if one is due. */
+void board_devices_advance(struct board *b);
+/* board_devices_next - CPU cycle of the next peripheral event; UINT64_MAX if none. */
+uint64_t board_devices_next(const struct board *b);
+/* board_irq_update - gives the CPU the most urgent request. */
+void board_irq_update(struct board *b);
+/* board_faulty - does this fault show now? Not for noise. */
+bool board_faulty(const struct board *b, enum board_fault fault);
+/* bootrom_fill - the built-in start program, in the part's byte order. rom: BOARD_ROM_BYTES bytes. */
+void bootrom_fill(uint8_t *rom, bool big);
+
+#endif

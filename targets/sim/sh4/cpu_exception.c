@@ -1,0 +1,135 @@
+/* Exceptions, interrupts, ASE breaks: how the core leaves the program. Source: SH7750 manual, section 5. */
+#include "targets/sim/sh4/cpu_internal.h"
+
+static void flush_pipe(struct sh4_cpu *cpu)
+{
+    struct sh4_time t = { 0 };
+    sh4_pipe_redirect(&cpu->fast->pipe, 0, 0, &t);
+    cpu->cycle += t.cycles;
+    cpu->fast->fetch_redirected = true;
+    cpu->fast->faulted = true;
+    cpu->fast->effects++;
+}
+
+static void enter(struct sh4_cpu *cpu, uint32_t spc, uint32_t vector)
+{
+    cpu->ssr = sh4_get_sr(cpu);
+    cpu->spc = spc;
+    cpu->sgr = cpu->r[15];
+    sh4_set_sr(cpu, cpu->ssr | SR_MD | SR_RB | SR_BL);
+    cpu->pc = vector;
+    cpu->asleep = false; /* the break after a SLEEP, too: its handler runs */
+    flush_pipe(cpu);
+}
+
+static void self_reset(struct sh4_cpu *cpu, uint16_t expevt)
+{
+    sh4_cpu_reset(cpu, SH4_RESET_MANUAL, false);
+    cpu->ccn.expevt = expevt;
+    flush_pipe(cpu);
+    if (cpu->bus.self_reset)
+        cpu->bus.self_reset(cpu->bus.ctx, expevt);
+}
+
+static void general(struct sh4_cpu *cpu, uint16_t expevt, uint32_t offset)
+{
+    if (expevt == 0x140 || cpu->sr_rest & SR_BL) {
+        self_reset(cpu, expevt == 0x140 ? 0x140 : 0x020);
+        return;
+    }
+    cpu->ccn.expevt = expevt;
+    enter(cpu, cpu->fast->insn_pc, cpu->vbr + offset);
+    spend(cpu, EV_OTHER_WAIT, cpu->cfg.costs.exception);
+}
+
+void sh4_raise(struct sh4_cpu *cpu, uint16_t expevt) { general(cpu, expevt, 0x100); }
+
+void sh4_raise_mem(struct sh4_cpu *cpu, uint16_t expevt, uint32_t vaddr)
+{
+    cpu->ccn.tea = vaddr;
+    cpu->ccn.pteh = (vaddr & 0xFFFFFC00) | (cpu->ccn.pteh & 0xFF);
+    if (cpu->mmu)
+        sh4_mmu_fault(cpu->mmu, vaddr);
+    general(cpu, expevt, expevt == 0x040 || expevt == 0x060 ? 0x400 : 0x100);
+}
+
+/* Completed, not re-executed: SPC is the instruction after it; its time is the TRAPA's own issue time. */
+void sh4_trapa(struct sh4_cpu *cpu, uint8_t imm)
+{
+    count(cpu, EV_TRAPA);
+    cpu->ccn.tra = (uint32_t)imm << 2;
+    if (cpu->sr_rest & SR_BL) {
+        self_reset(cpu, 0x020);
+        return;
+    }
+    cpu->ccn.expevt = 0x160;
+    enter(cpu, cpu->pc + 2, cpu->vbr + 0x100);
+}
+
+/* Held off while BL=1 (unverified): the match stays in BRCR, no exception. */
+void sh4_user_break(struct sh4_cpu *cpu, uint32_t spc)
+{
+    cpu->ccn.expevt = 0x1E0;
+    enter(cpu, spc, sh4_ubc_breaks_to_dbr(cpu->ubc) ? cpu->dbr : cpu->vbr + 0x100);
+    spend(cpu, EV_OTHER_WAIT, cpu->cfg.costs.exception);
+}
+
+/* ---- ASE mode: nothing is counted between entry and the RTE that leaves ---- */
+
+void sh4_enter_ase(struct sh4_cpu *cpu)
+{
+    sh4_blocks_fold(cpu);
+    for (unsigned i = 0; i < SH4_NEVENTS; i++)
+        cpu->fast->saved[i] = cpu->total[i];
+    cpu->fast->ase_since = cpu->cycle;
+    cpu->in_ase = true;
+    cpu->ase_break = false;
+    sh4_cpu_limit(cpu, cpu->cycle); /* the board stops the watchdog here */
+}
+
+void sh4_leave_ase(struct sh4_cpu *cpu)
+{
+    if (!cpu->in_ase)
+        return;
+    sh4_blocks_fold(cpu);
+    for (unsigned i = 0; i < SH4_NEVENTS; i++)
+        cpu->total[i] = cpu->fast->saved[i];
+    cpu->fast->dead += cpu->cycle - cpu->fast->ase_since;
+    cpu->in_ase = false;
+    sh4_cpu_limit(cpu, cpu->cycle);
+}
+
+/* ---- between instructions ---- */
+
+static bool irq_acceptable(const struct sh4_cpu *cpu)
+{
+    if (!cpu->irq_level || cpu->in_ase)
+        return false;
+    bool blocked = cpu->sr_rest & SR_BL && !cpu->asleep;
+    if (cpu->irq_level == SH4_IRQ_NMI)
+        return !blocked || cpu->nmi_bl;
+    return !blocked && cpu->irq_level > (cpu->sr_rest & SR_IMASK) >> 4;
+}
+
+bool sh4_events_pending(const struct sh4_cpu *cpu) { return cpu->ase_break || irq_acceptable(cpu); }
+
+bool sh4_accept_events(struct sh4_cpu *cpu)
+{
+    if (cpu->ase_break) {
+        enter(cpu, cpu->pc, 0xFC000000);
+        sh4_enter_ase(cpu);
+        cpu->stop = true; /* the board follows: the watchdog stands still now */
+        return true;
+    }
+    if (!irq_acceptable(cpu))
+        return false;
+    unsigned level = cpu->irq_level;
+    uint16_t intevt = cpu->irq_intevt;
+    cpu->ccn.intevt = intevt;
+    count(cpu, level == SH4_IRQ_NMI ? EV_NMI : EV_IRQ);
+    enter(cpu, cpu->pc, cpu->vbr + 0x600);
+    spend(cpu, EV_OTHER_WAIT, cpu->cfg.costs.exception);
+    if (cpu->bus.irq_ack)
+        cpu->bus.irq_ack(cpu->bus.ctx, level, intevt);
+    return true;
+}

@@ -1,0 +1,146 @@
+/* Skipping over waiting: a loop that came back to exactly the same state without having changed anything outside
+ * will do so again, iteration after iteration, until the board's next event. Whole iterations are then
+ * added at once: cycles and counts come out as if every one had run. A register that only counts them may differ. */
+#include <stddef.h>
+#include <string.h>
+
+#include "probe/base/util.h"
+#include "targets/sim/sh4/cpu_internal.h"
+
+enum { MAX_UNITS = 40, FIRST_PAUSE = 32, LONGEST_PAUSE = 1 << 17 };
+
+/* All a repeated pass depends on, but memory, which `effects` stands for. */
+struct moment {
+    uint32_t r[16];
+    uint8_t regs[offsetof(struct sh4_cpu, aseram) - offsetof(struct sh4_cpu, rb)];
+    struct sh4_pipe pipe;
+    bool redirected;
+    uint8_t nops;
+    uint64_t effects, cycle, dead;
+    uint64_t total[SH4_NEVENTS];
+};
+
+static void take(struct sh4_cpu *cpu, struct moment *m)
+{
+    sh4_blocks_fold(cpu);
+    memcpy(m->r, cpu->r, sizeof m->r);
+    memcpy(m->regs, cpu->rb, sizeof m->regs);
+    sh4_pipe_settle(&cpu->fast->pipe);
+    m->pipe = cpu->fast->pipe;
+    m->redirected = cpu->fast->fetch_redirected;
+    m->nops = cpu->fast->nops;
+    m->effects = cpu->fast->effects;
+    m->cycle = cpu->cycle;
+    m->dead = cpu->fast->dead;
+    memcpy(m->total, cpu->total, sizeof m->total);
+}
+
+static bool uses(struct sh4_cpu *cpu, uint16_t op, unsigned n)
+{
+    const uint64_t banks = (uint64_t)1 << RES_SR | (uint64_t)1 << RES_SSR | (uint64_t)1 << RES_BANK; /* rN may be another register then */
+    const struct sh4_tdesc *d = sh4_tdesc_get(cpu->fast->tdesc, op, cpu->fpscr & FPSCR_PR, cpu->fpscr & FPSCR_SZ);
+    uint64_t named = d->src;
+    for (unsigned i = 0; i < d->ndst; i++)
+        named |= (uint64_t)1 << d->dst[i].res;
+    return (named & (banks | (uint64_t)1 << n)) != 0;
+}
+
+/* How often the pass since *m can be repeated as far as rN goes, which has changed: as long as a DT does not come to 0, or for ever if
+ * an ADD counts, provided that nothing else names it. */
+static uint64_t countable(struct sh4_cpu *cpu, const struct moment *m, unsigned n)
+{
+    unsigned dts = 0, adds = 0;
+    for (uint8_t i = m->nops; i != cpu->fast->nops; i++) {
+        uint16_t op = cpu->fast->ops[i];
+        if (op == (0x4010 | n << 8)) /* DT Rn */
+            dts++;
+        else if ((op & 0xFF00) == (0x7000 | n << 8)) /* ADD #imm,Rn */
+            adds++;
+        else if (uses(cpu, op, n))
+            return 0;
+    }
+    if (dts + adds != 1)
+        return 0;
+    return adds ? UINT64_MAX : cpu->r[n] ? cpu->r[n] - 1 : 0;
+}
+
+/* How often the pass since *m can be repeated. */
+static uint64_t repeatable(struct sh4_cpu *cpu, const struct moment *m)
+{
+    struct sh4_fast *f = cpu->fast;
+    uint64_t times = UINT64_MAX;
+    sh4_pipe_settle(&f->pipe);
+    if (memcmp(cpu->rb, m->regs, sizeof m->regs) != 0 || memcmp(&f->pipe, &m->pipe, sizeof f->pipe) != 0 || f->fetch_redirected != m->redirected ||
+        f->dead != m->dead)
+        return 0;
+    for (unsigned n = 0; n < 16 && times; n++)
+        if (cpu->r[n] != m->r[n])
+            times = MIN(times, countable(cpu, m, n));
+    return times;
+}
+
+static uint32_t pc_of(const struct moment *m)
+{
+    uint32_t pc;
+    memcpy(&pc, m->regs + offsetof(struct sh4_cpu, pc) - offsetof(struct sh4_cpu, rb), sizeof pc);
+    return pc;
+}
+
+/* Repeats the pass from *m to now as often as it ends before `until`, at most `most` times. */
+static void repeat(struct sh4_cpu *cpu, const struct moment *m, uint64_t most)
+{
+    uint64_t period = cpu->cycle - m->cycle;
+    uint64_t times = period && cpu->until > cpu->cycle ? (cpu->until - cpu->cycle - 1) / period : 0;
+    times = MIN(times, most);
+    for (unsigned i = 0; i < SH4_NEVENTS; i++)
+        cpu->total[i] += times * (cpu->total[i] - m->total[i]);
+    for (unsigned n = 0; n < 16; n++)
+        cpu->r[n] += (uint32_t)times * (cpu->r[n] - m->r[n]);
+    cpu->cycle += times * period;
+}
+
+enum verdict { IS_LOOP, NO_LOOP, RAN_OUT };
+
+/* Single-steps a little way looking for such a loop. */
+static enum verdict look(struct sh4_cpu *cpu)
+{
+    struct moment m;
+    take(cpu, &m);
+    for (unsigned i = 0; i < MAX_UNITS; i++) {
+        if (cpu->cycle >= cpu->until || cpu->stop)
+            return RAN_OUT;
+        if (sh4_events_pending(cpu) || cpu->asleep)
+            return NO_LOOP;
+        sh4_exec_unit(cpu);
+        if (cpu->fast->effects != m.effects)
+            return NO_LOOP;
+        if (cpu->pc != pc_of(&m))
+            continue;
+        uint64_t times = repeatable(cpu, &m);
+        if (times) {
+            repeat(cpu, &m, times);
+            return IS_LOOP;
+        }
+        take(cpu, &m); /* the first pass may differ from the rest */
+    }
+    return NO_LOOP;
+}
+
+void sh4_skip_idle(struct sh4_cpu *cpu)
+{
+    struct sh4_fast *f = cpu->fast;
+    if (cpu->cycle < f->next_look || cpu->cfg.no_fast_path || cpu->cfg.flat)
+        return;
+    switch (look(cpu)) {
+    case IS_LOOP:
+        f->look_pause = 0;
+        f->next_look = 0;
+        break;
+    case RAN_OUT: /* says nothing: while the wire scans, runs are shorter than some polling loops take to be known */
+        break;
+    case NO_LOOP:
+        f->look_pause = f->look_pause < LONGEST_PAUSE ? f->look_pause * 2 + FIRST_PAUSE : LONGEST_PAUSE;
+        f->next_look = cpu->cycle + f->look_pause;
+        break;
+    }
+}

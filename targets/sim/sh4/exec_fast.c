@@ -1,0 +1,222 @@
+/* The block path: decoded blocks run by computed jumps, their time and counts added per block.
+ *
+ * It does only what cannot go wrong: cached, ASERAM or uncached code in plain memory, MMU not in the way, no
+ * watch armed. Anything else leaves the block in front of the instruction concerned, books what has run, and
+ * the single-step path does the rest; so both paths agree to the cycle and the count, and a test
+ * holds them to it. */
+#include <string.h>
+
+#include "probe/base/bytes.h"
+#include "targets/sim/sh4/decode.h"
+#include "targets/sim/sh4/fpu.h"
+
+#ifdef __clang__ /* has no noclone, and does not clone */
+#define SH4_NEVER_INLINE __attribute__((noinline))
+#else
+#define SH4_NEVER_INLINE __attribute__((noinline, noclone))
+#endif
+#define POISON 0x80000000u
+/* Address bits the I-cache check compares: the line, and bit 0, which must be clear. */
+#define ILINE_BITS 0x1FFFFFE1u
+
+static unsigned mode_of(const struct sh4_cpu *cpu)
+{
+    unsigned fp = cpu->sr_rest & SR_FD ? 4 : (cpu->fpscr & FPSCR_PR ? 2 : 0) | (cpu->fpscr & FPSCR_SZ ? 1 : 0);
+    return fp + (cpu->sr_rest & SR_MD ? 0 : 5);
+}
+
+/* ---- user breaks: blocks and operands they may concern are not ours ---- */
+
+static uint32_t ignored_bits(uint8_t bamr)
+{
+    switch ((bamr >> 1 & 4) | (bamr & 3)) {
+    case 0: return 0;
+    case 1: return 0x3FF;
+    case 2: return 0xFFF;
+    case 4: return 0xFFFF;
+    case 5: return 0xFFFFF;
+    default: return 0xFFFFFFFF;
+    }
+}
+
+static void set_watches(struct sh4_cpu *cpu)
+{
+    struct sh4_blocks *t = cpu->fast->blocks;
+    t->ninsn = t->noperand = 0;
+    for (unsigned i = 0; cpu->ubc_armed && cpu->ubc && i < 2; i++) {
+        const struct sh4_ubc_channel *c = &cpu->ubc->ch[i];
+        struct watch w = { c->bar, ignored_bits(c->bamr) };
+        if (c->bbr & 0x10)
+            t->insn[t->ninsn++] = w;
+        w.ignore |= 7; /* whatever the access size */
+        if (c->bbr & 0x20)
+            t->operand[t->noperand++] = w;
+    }
+}
+
+/* May an instruction from pc to last (addresses, less than 1 KB apart) match? */
+static bool insn_watched(const struct sh4_blocks *t, uint32_t pc, uint32_t last)
+{
+    for (unsigned i = 0; i < t->ninsn; i++) {
+        const struct watch *w = &t->insn[i];
+        if (((pc ^ w->addr) & ~w->ignore) == 0 || ((last ^ w->addr) & ~w->ignore) == 0 || w->addr - pc <= last - pc)
+            return true;
+    }
+    return false;
+}
+
+/* Which 512 MB segments the inline checks may answer for. CCR, SR and MMUCR change only outside. */
+static void set_poison(struct sh4_cpu *cpu)
+{
+    struct sh4_blocks *t = cpu->fast->blocks;
+    uint32_t ccr = cpu->ccn.ccr;
+    bool at = cpu->ccn.mmucr & MMUCR_AT && cpu->mmu, user = !(cpu->sr_rest & SR_MD);
+    bool plain_oc = (ccr & (CCR_OCE | CCR_OIX | CCR_ORA)) == CCR_OCE;
+    bool plain_ic = (ccr & (CCR_ICE | CCR_IIX)) == CCR_ICE;
+    for (unsigned s = 0; s < 8; s++) {
+        bool p1 = s == 4, cacheable = s != 5 && s != 7, reachable = !(user && s >= 4) && (!at || p1);
+        bool wt = p1 ? !(ccr & CCR_CB) : ccr & CCR_WT;
+        t->ipoison[s] = plain_ic && cacheable && reachable ? 0 : POISON >> 1;
+        t->rpoison[s] = plain_oc && cacheable && reachable && !t->noperand ? 0 : POISON >> 1;
+        t->wpoison[s] = t->rpoison[s] || wt ? POISON >> 1 : 0;
+    }
+}
+
+/* ---- finding code ---- */
+
+static struct block *block_in(struct sh4_cpu *cpu, struct dline *l, uint32_t pc, unsigned mode, const uint8_t *after)
+{
+    uint16_t *known = &l->block[mode][pc >> 1 & 15];
+    if (*known && after && cpu->fast->blocks->block[*known].wants_after)
+        *known = 0; /* a better one can be had now */
+    return *known ? &cpu->fast->blocks->block[*known] : sh4_find_block(cpu, l, mode, pc >> 1 & 15, after);
+}
+
+/* The two bytes after the line, if they can be fetched without further ado: a slot may lie in them. */
+static const uint8_t *after_line(struct sh4_cpu *cpu, uint32_t pc, enum line_kind kind)
+{
+    struct sh4_fast *f = cpu->fast;
+    uint32_t next = (pc | 31) + 1, paddr = next & 0x1FFFFFE0;
+    unsigned i = next >> 5 & 255;
+    if (kind == LINE_ASERAM)
+        return cpu->aseram + (next & 0x3FF);
+    if (kind == LINE_CACHED)
+        return f->itag[i] == paddr && (next ^ pc) >> 29 == 0 ? f->idata[i] : NULL;
+    const struct sh4_window *w = sh4_find_window(cpu, paddr, 2);
+    return w && (next ^ pc) >> 29 == 0 ? w->host + ((paddr - w->base) & w->mask) : NULL;
+}
+
+static bool slot_unchanged(struct sh4_cpu *cpu, uint32_t pc, enum line_kind kind, uint16_t op)
+{
+    const uint8_t *p = after_line(cpu, pc, kind);
+    return p && get16(p, cpu->cfg.big) == op;
+}
+
+static struct block *cached_block(struct sh4_cpu *cpu, uint32_t pc, unsigned mode)
+{
+    struct sh4_fast *f = cpu->fast;
+    struct sh4_blocks *t = f->blocks;
+    unsigned i = pc >> 5 & 255;
+    uint32_t line = pc & 0x1FFFFFE0;
+    if (f->itag[i] != line) {
+        if (cpu->cycle + cpu->cfg.costs.ifill >= cpu->until || !sh4_find_window(cpu, line, LINE))
+            return NULL;
+        count(cpu, EV_IC_MISS);
+        sh4_ic_fill(cpu, i, line);
+        cpu->total[EV_IC_FILL] += cpu->cfg.costs.ifill;
+        spend(cpu, EV_FREEZE_IC, cpu->cfg.costs.ifill);
+    }
+    if (!t->iline[i])
+        t->iline[i] = sh4_find_line(cpu, line, LINE_CACHED, f->idata[i]);
+    return block_in(cpu, t->iline[i], pc, mode, after_line(cpu, pc, LINE_CACHED));
+}
+
+/* ASERAM and uncached memory have no tag: the line is compared with memory every time. */
+static struct block *uncached_block(struct sh4_cpu *cpu, uint32_t pc, unsigned mode)
+{
+    const uint8_t *raw;
+    uint32_t paddr = pc & 0x1FFFFFE0;
+    enum line_kind kind = LINE_UNCACHED;
+    if (pc >> 24 == ASERAM_AREA) {
+        kind = LINE_ASERAM;
+        paddr = pc & 0x3E0;
+        raw = cpu->aseram + paddr;
+    } else {
+        const struct sh4_window *w = sh4_find_window(cpu, paddr, LINE);
+        if (!w)
+            return NULL;
+        raw = w->host + ((paddr - w->base) & w->mask);
+    }
+    return block_in(cpu, sh4_find_line(cpu, paddr, kind, raw), pc, mode,
+                    after_line(cpu, pc, kind));
+}
+
+/* The block at pc the long way: fills the I-cache, decodes. NULL: the single-step path has to go on (tables may
+ * have been flushed on the way: the caller's state number is void then). */
+static __attribute__((noinline)) struct block *find_block(struct sh4_cpu *cpu, uint32_t pc, unsigned mode)
+{
+    bool user = mode >= 5, at = cpu->ccn.mmucr & MMUCR_AT && cpu->mmu;
+    if (pc & 1 || (pc >> 31 && user) || cpu->ccn.ccr & CCR_IIX)
+        return NULL;
+    if (insn_watched(cpu->fast->blocks, pc, pc))
+        return NULL; /* breaks before the fetch: no fill */
+    if (pc >> 24 == ASERAM_AREA)
+        return uncached_block(cpu, pc, mode);
+    if (pc >= 0xE0000000u || (at && pc >> 30 != 2))
+        return NULL;
+    if (cpu->ccn.ccr & CCR_ICE && pc >> 29 != 5)
+        return cached_block(cpu, pc, mode);
+    return uncached_block(cpu, pc, mode);
+}
+
+/* ---- the handlers, once per byte order ---- */
+
+static inline uint16_t load16(const uint8_t *p)
+{
+    uint16_t v;
+    memcpy(&v, p, 2);
+    return v;
+}
+static inline uint32_t load32(const uint8_t *p)
+{
+    uint32_t v;
+    memcpy(&v, p, 4);
+    return v;
+}
+static inline uint64_t load64(const uint8_t *p)
+{
+    uint64_t v;
+    memcpy(&v, p, 8);
+    return v;
+}
+_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "the inline loads below swap for a little-endian host");
+
+#define RUN_NAME run_le
+#define SWAP16(v) (v)
+#define SWAP32(v) (v)
+#define PAIR_SWAP 0
+#include "targets/sim/sh4/exec_fast.inc"
+#undef RUN_NAME
+#undef SWAP16
+#undef SWAP32
+#undef PAIR_SWAP
+
+#define RUN_NAME run_be
+#define SWAP16(v) __builtin_bswap16(v)
+#define SWAP32(v) __builtin_bswap32(v)
+#define PAIR_SWAP 1
+#include "targets/sim/sh4/exec_fast.inc"
+
+const int32_t *sh4_fast_labels(bool big) { return big ? run_be(NULL, 0) : run_le(NULL, 0); }
+
+void sh4_run_blocks(struct sh4_cpu *cpu, uint64_t until)
+{
+    if (cpu->cfg.flat)
+        return;
+    set_watches(cpu);
+    set_poison(cpu);
+    if (cpu->cfg.big)
+        run_be(cpu, until);
+    else
+        run_le(cpu, until);
+}

@@ -1,0 +1,187 @@
+#!/usr/bin/env python3
+"""Layers point one way (STYLE.md, section 1): reads every #include of the product's folders and prints
+file:line of each that points back, that reaches a library from the wrong layer, or that takes the
+driver into the board model; checks the top level's contents; and, given the build folder, that no
+static library holds mutable file-scope variables.
+
+usage: check_layers.py SOURCE_DIR [BUILD_DIR]      exit 0 clean, 1 with findings
+"""
+import os
+import re
+import subprocess
+import sys
+
+# Longest prefix decides. Each area lists what it may include, by prefix.
+COMMON = ["probe/base/"]
+INTERFACE = COMMON + ["targets/target.h", "targets/event.h", "targets/image.h", "targets/coverage.h", "targets/insn.h"]
+AREAS = {
+    "probe/": ["probe/"],
+    "targets/": ["probe/", "targets/target.h", "targets/event.h", "targets/image.h", "targets/coverage.h", "targets/insn.h"],
+    # operating systems' structures in memory: no CPU is known here
+    "targets/os/": COMMON + ["targets/image.h", "targets/os/"],
+    "targets/sh4/": ["probe/", "targets/target.h", "targets/event.h", "targets/image.h", "targets/coverage.h", "targets/insn.h", "targets/os/tasks.h", "targets/sh4/"],
+    "targets/sim/sh4/": ["probe/base/", "probe/sim.h", "probe/sim_serial.h", "probe/jtag.h", "targets/sim/sh4/",
+                           "targets/sh4/isa", "targets/sh4/isa/regs.h"],
+    "targets/s12z/": ["probe/", "targets/target.h", "targets/event.h", "targets/image.h", "targets/coverage.h", "targets/insn.h", "targets/s12z/"],
+    # of the driver's side the model may share the instruction set only: line codec and encoder are to disagree
+    "targets/sim/s12z/": ["probe/base/", "probe/sim.h", "probe/sim_serial.h", "probe/bdc", "probe/pdo.h", "targets/sim/s12z/", "targets/s12z/isa"],
+    "gdbstub/": INTERFACE + ["gdbstub/"],
+    "profiler/": INTERFACE + ["profiler/"],
+    "profiler/cli/": ["probe/", "targets/", "gdbstub/", "profiler/"],
+}
+# What even a permitted prefix may not reach.
+FORBIDDEN = {
+    "targets/sh4/": ["targets/sim/sh4/"],
+    "targets/s12z/": ["targets/sim/s12z/"],
+    "profiler/": ["profiler/cli/"],
+}
+# System headers that belong to one layer.
+SYSTEM = {
+    r"libusb.*": ["probe/"],
+    r"ftdi\.h": ["probe/"],
+    r"hidapi.*": ["probe/"],
+    r"(libsigrok/.*|glib.*|zip\.h)": ["probe/"],
+    r"uv\.h": ["profiler/cli/"],
+    r"(elfutils/.*|gelf\.h|libelf\.h|dwarf\.h)": ["profiler/"],
+    # probe/tcp.c: a stub on a network is an adapter like one on a cable; nothing there listens
+    r"sys/socket\.h|netinet/.*": ["profiler/cli/", "probe/tcp.c"],
+}
+TOP_LEVEL = {
+    ".ci", ".git", ".gitignore", ".github", ".clang-format", "CMakeLists.txt", "CMakePresets.json",
+    "HACKING.md", "LICENSE", "README.md", "build", "docs", "gdbstub", "probe", "profiler",
+    "run-demo", "run-tests", "targets", "tests", "udev",
+}
+INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
+
+
+def area_of(path):
+    best = ""
+    for area in AREAS:
+        if path.startswith(area) and len(area) > len(best):
+            best = area
+    return best
+
+
+def starts(name, prefixes):
+    return any(name.startswith(p) for p in prefixes)
+
+
+def check_include(path, quote, name):
+    """What is wrong with this include, or None."""
+    area = area_of(path)
+    if quote == "<":
+        for pattern, homes in SYSTEM.items():
+            if re.fullmatch(pattern, name) and not starts(path, homes):
+                return f"<{name}> belongs to {' or '.join(homes)} only"
+        return None
+    if name.startswith(("probe/", "targets/", "gdbstub/", "profiler/")):
+        if starts(name, FORBIDDEN.get(area, [])):
+            return f"{area} may not know of {name}"
+        if not starts(name, AREAS[area]):
+            return f"{area} may not include {name}"
+        return None
+    if name.startswith("tests/"):
+        return f"product code may not include {name}"
+    if name.startswith("../") or "/../" in name:
+        return f'"{name}": name the file from the top of the tree'
+    return None
+
+
+def check_includes(top, findings):
+    seen = 0
+    for folder in ("probe", "targets", "gdbstub", "profiler"):
+        for here, _, files in os.walk(os.path.join(top, folder)):
+            for file in sorted(files):
+                if not file.endswith((".c", ".h", ".S", ".def", ".inc")):
+                    continue
+                path = os.path.relpath(os.path.join(here, file), top)
+                with open(os.path.join(top, path), encoding="utf-8") as f:
+                    for number, line in enumerate(f, 1):
+                        m = INCLUDE.match(line)
+                        if not m:
+                            continue
+                        seen += 1
+                        wrong = check_include(path, m.group(1), m.group(2))
+                        if wrong:
+                            findings.append(f"{path}:{number}: {wrong}")
+    return seen
+
+
+def check_top_level(top, findings):
+    for name in sorted(os.listdir(top)):
+        if name not in TOP_LEVEL and not name.endswith(".swp"):
+            findings.append(f"{name}: not a name the top level has (tests/lint/check_layers.py lists them)")
+
+
+SYMBOL = re.compile(r"^[0-9a-f]+ (.{7}) (\S+)\t([0-9a-f]+)\s+(?:\.hidden )?(\S+)$")
+
+
+def mutable_symbols(text):
+    """(object, symbol, section) of writable, non-relocated-constant data in `objdump -t` output."""
+    found = []
+    obj = ""
+    for line in text.splitlines():
+        if line.endswith("file format elf64-x86-64") or ": " in line and "file format" in line:
+            obj = line.split(":")[0]
+            continue
+        m = SYMBOL.match(line)
+        if not m or int(m.group(3), 16) == 0 or "d" in m.group(1):
+            continue
+        section, name = m.group(2), m.group(4)
+        writable = section == "*COM*" or re.match(r"\.(data|bss|tdata|tbss|sdata|sbss)(\.|$)", section)
+        if not writable or section.startswith(".data.rel.ro"):
+            continue
+        if name.startswith(("__odr_asan", "__asan", "__ubsan", ".L", "__gcov", "__sancov", "__start_", "__stop_")):
+            continue
+        found.append((obj, name, section))
+    return found
+
+
+def check_variables(build, findings):
+    libs = []
+    for folder in ("probe", "targets", "gdbstub", "profiler"):
+        for here, _, files in os.walk(os.path.join(build, folder)):
+            libs += [os.path.join(here, f) for f in files if f.endswith(".a")]
+    for lib in sorted(libs):
+        text = subprocess.run(["objdump", "-t", lib], capture_output=True, text=True, check=True).stdout
+        for obj, name, section in mutable_symbols(text):
+            findings.append(f"{os.path.basename(lib)}({obj}): {name} is a mutable variable at file scope or static ({section})")
+    return len(libs)
+
+
+def self_test(findings):
+    """The checker itself must be able to fail."""
+    bad = [("probe/x.c", '"', "targets/target.h"), ("gdbstub/x.c", '"', "targets/sh4/sh4.h"),
+           ("profiler/x.c", '"', "profiler/cli/x.h"), ("targets/sh4/x.c", '"', "targets/sim/sh4/cpu.h"),
+           ("targets/x.c", "<", "libusb-1.0/libusb.h"), ("gdbstub/x.c", '"', "probe/jtag.h"),
+           ("targets/sim/sh4/x.c", '"', "targets/sh4/driver/target.h")]
+    good = [("probe/x.c", "<", "libusb-1.0/libusb.h"), ("profiler/cli/x.c", '"', "targets/sim/sh4/board.h"),
+            ("targets/sim/sh4/x.c", '"', "targets/sh4/isa/isa.h"), ("gdbstub/x.c", '"', "probe/base/err.h")]
+    for case in bad:
+        if not check_include(*case):
+            findings.append(f"self-test: {case} was let through")
+    for case in good:
+        if check_include(*case):
+            findings.append(f"self-test: {case} was refused: {check_include(*case)}")
+    sample = "x.o:     file format elf64-x86-64\n0000000000000000 l     O .bss\t0000000000000004 counter\n" \
+             "0000000000000000 l     O .data.rel.ro.local\t0000000000000010 table\n"
+    if mutable_symbols(sample) != [("x.o", "counter", ".bss")]:
+        findings.append(f"self-test: objdump sample read as {mutable_symbols(sample)}")
+
+
+def main():
+    if len(sys.argv) not in (2, 3):
+        print(__doc__, file=sys.stderr)
+        return 2
+    findings = []
+    self_test(findings)
+    includes = check_includes(sys.argv[1], findings)
+    check_top_level(sys.argv[1], findings)
+    libs = check_variables(sys.argv[2], findings) if len(sys.argv) == 3 else 0
+    for finding in findings:
+        print(finding)
+    print(f"{includes} includes and {libs} libraries read, {len(findings)} findings")
+    return 1 if findings or includes == 0 else 0
+
+
+sys.exit(main())
