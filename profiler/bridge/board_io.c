@@ -34,15 +34,15 @@ struct loading {
 static void stage(struct loading *l, enum load_stage which, uint64_t total)
 {
     l->at = (struct load_progress){ .stage = which, .total = total };
-    if (l->io && l->io->progress)
-        progress_tell(l->io->progress, &l->at);
+    if (l->io && l->io->tell)
+        l->io->tell(l->io->ctx, &l->at);
 }
 
 static void advance(struct loading *l, uint64_t bytes)
 {
     l->at.done += bytes;
-    if (l->io && l->io->progress)
-        progress_tell(l->io->progress, &l->at);
+    if (l->io && l->io->tell)
+        l->io->tell(l->io->ctx, &l->at);
 }
 
 /* ---- flash ---- */

@@ -6,13 +6,20 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "profiler/cli/progress.h"
 #include "targets/target.h"
+
+enum load_stage { LOAD_NONE, LOAD_ERASE, LOAD_WRITE, LOAD_VERIFY };
+
+/* One look at a download; LOAD_NONE: there is none. Stages may come more than once: flash and RAM one after the other. */
+struct load_progress {
+    enum load_stage stage;
+    uint64_t done, total; /* bytes of this stage; done is 0 while nothing is known of it */
+};
 
 struct board_io {
     bool (*cancelled)(void *ctx); /* asked between blocks; NULL: never */
-    void *ctx;
-    struct progress *progress;    /* told how far board_load() is; may be NULL */
+    void *ctx;                    /* of both */
+    void (*tell)(void *ctx, const struct load_progress *now); /* how far board_load() is; NULL: nobody asks */
 };
 
 /* board_load - reset and halt, write every section that has contents (flash through the driver, in blocks of the memory map), read it back, set the PC

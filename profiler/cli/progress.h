@@ -8,13 +8,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-enum load_stage { LOAD_NONE, LOAD_ERASE, LOAD_WRITE, LOAD_VERIFY };
-
-/* One look at a download; LOAD_NONE: there is none. Stages may come more than once: flash and RAM one after the other. */
-struct load_progress {
-    enum load_stage stage;
-    uint64_t done, total; /* bytes of this stage; done is 0 while nothing is known of it */
-};
+#include "profiler/bridge/board_io.h"
 
 /* Zero-initialise, then progress_init(). */
 struct progress {

@@ -155,6 +155,9 @@ int run_begin_again(struct run *r, struct target *t, struct err *err);
 /* run_stopping - board_io.cancelled; ctx is the run. */
 bool run_stopping(void *ctx);
 
+/* run_tell_progress - board_io.tell: shown by the loop; ctx is the run. */
+void run_tell_progress(void *ctx, const struct load_progress *now);
+
 /* run_recover - worker_config.recover: re-opens the adapter, attaches, and sees to the program; ctx is the run. */
 int run_recover(void *ctx, struct target *t, struct err *err);
 

@@ -21,6 +21,11 @@ static int tell_image(struct run *r, struct target *t, struct err *err)
     return t->ops->set_image ? t->ops->set_image(t, symbols_image(r->symbols), err) : 0;
 }
 
+void run_tell_progress(void *ctx, const struct load_progress *now)
+{
+    progress_tell(&((struct run *)ctx)->progress, now);
+}
+
 static int load(struct run *r, struct target *t, const struct board_io *io, struct err *err)
 {
     uint64_t since = uv_hrtime();
@@ -31,7 +36,7 @@ static int load(struct run *r, struct target *t, const struct board_io *io, stru
 
 static int prepare(struct run *r, struct target *t, struct err *err)
 {
-    struct board_io io = { .cancelled = run_stopping, .ctx = r, .progress = &r->progress };
+    struct board_io io = { .cancelled = run_stopping, .ctx = r, .tell = run_tell_progress };
     const struct image *im = symbols_image(r->symbols);
     if (r->set.load)
         return load(r, t, &io, err);

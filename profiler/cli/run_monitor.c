@@ -77,7 +77,7 @@ static bool leaving(void *ctx) { return atomic_load(&((struct run *)ctx)->leavin
 static int monitor_load(void *ctx, int argc, char **argv, const struct text_sink *out, struct err *err)
 {
     struct run *r = ctx;
-    struct board_io io = { .cancelled = leaving, .ctx = r, .progress = &r->progress };
+    struct board_io io = { .cancelled = leaving, .ctx = r, .tell = run_tell_progress };
     uint64_t bytes = 0, since = uv_hrtime();
     char rate[60];
     (void)argv;

@@ -16,7 +16,7 @@ const struct sh4_insn sh4_insns[SH4_NINSNS] = {
 
 /* Row per opcode; layout in gen/isa_gen.c. */
 static const uint8_t row_of[0xF000 + 4 * 0x1000] = {
-#include "targets/sh4/isa_map.inc"
+#include "targets/sh4/isa/isa_map.inc"
 };
 
 enum sh4_insn_id sh4_decode(uint16_t opcode, bool pr, bool sz)
