@@ -1,7 +1,9 @@
 /* Z z */
 #include <stdio.h>
 
-#include "gdbstub/internal.h"
+#include "gdbstub/commands.h"
+#include "gdbstub/reply.h"
+#include "gdbstub/stub.h"
 
 static const enum bp_kind kinds[] = { BP_SOFT, BP_HARD, BP_WATCH_WRITE, BP_WATCH_READ, BP_WATCH_ACCESS };
 

@@ -2,7 +2,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "gdbstub/internal.h"
+#include "gdbstub/commands.h"
+#include "gdbstub/reply.h"
+#include "gdbstub/stub.h"
 
 /* "ADDR,LEN" and what must follow; false after an error reply. */
 static bool parse_range(struct session *s, const char **p, uint64_t *addr, uint64_t *len, char end)
@@ -210,10 +212,16 @@ static bool search_piece(struct session *s)
     return true;
 }
 
+/* 0x03 has arrived behind the packet in hand. */
+static bool interrupted(struct session *s)
+{
+    return s->peek && s->peek(s->peek_ctx);
+}
+
 static bool given_up(struct session *s)
 {
     struct err err;
-    if (!session_interrupted(s))
+    if (!interrupted(s))
         return false;
     err_set(&err, ERR_CANCELLED, "", "interrupted");
     reply_err(s, &err, false);

@@ -2,7 +2,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "gdbstub/internal.h"
+#include "gdbstub/commands.h"
+#include "gdbstub/reply.h"
+#include "gdbstub/stub.h"
 #include "probe/base/nearest.h"
 
 enum { MAX_ARGS = 32, MAX_LINE = 1024 };

@@ -3,7 +3,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "gdbstub/internal.h"
+#include "gdbstub/commands.h"
+#include "gdbstub/reply.h"
+#include "gdbstub/stub.h"
 
 static bool has_feature(const char *list, const char *name)
 {

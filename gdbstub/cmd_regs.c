@@ -1,7 +1,9 @@
 /* g G p P */
 #include <string.h>
 
-#include "gdbstub/internal.h"
+#include "gdbstub/commands.h"
+#include "gdbstub/reply.h"
+#include "gdbstub/stub.h"
 
 static int read_all(struct stub *stub, struct err *err)
 {

@@ -1,106 +1,10 @@
 /* ? c s C S vCont vCtrlC vStopped, and what begins and ends a debugging session: D k R ! vRun vAttach vKill */
-#include <stdio.h>
 #include <string.h>
 
-#include "gdbstub/internal.h"
-
-/* ---- stop replies ---- */
-
-static const char *watch_word(enum bp_kind kind)
-{
-    switch (kind) {
-    case BP_WATCH_READ: return "rwatch";
-    case BP_WATCH_ACCESS: return "awatch";
-    default: return "watch";
-    }
-}
-
-static void put_expedited(struct session *s)
-{
-    struct stub *stub = s->stub;
-    for (unsigned n = 0; n < stub->nregs; n++) {
-        if (!stub->ops->regs[n].expedite || stub_read_reg(stub, n, NULL) < 0 || stub->reg_state[n] != REG_VALID)
-            continue;
-        reply_printf(s, "%02x:", n);
-        reply_hex(s, stub->regs + stub->reg_offset[n], stub->ops->regs[n].bytes);
-        reply_put(s, ";", 1);
-    }
-}
-
-static void put_reason(struct session *s, const struct target_stop *stop)
-{
-    switch (stop->reason) {
-    case STOP_SWBREAK:
-        if (s->says_swbreak)
-            reply_printf(s, "swbreak:;");
-        break;
-    case STOP_HWBREAK:
-        if (s->says_hwbreak)
-            reply_printf(s, "hwbreak:;");
-        break;
-    case STOP_WATCH:
-        reply_printf(s, "%s:%llx;", watch_word(stop->watch_kind), (unsigned long long)stop->watch_addr);
-        break;
-    default:
-        break;
-    }
-}
-
-/* In non-stop mode a stop asked for by vCont;t is "no signal"; Ctrl-C is SIGINT in both. */
-static unsigned stop_signal(const struct session *s, const struct target_stop *stop)
-{
-    if (s->stop_quietly && stop->reason == STOP_REQUEST)
-        return 0;
-    if (stop->reason == STOP_REQUEST && stop->signal == 0)
-        return 2;
-    return stop->signal > 0 && stop->signal < 256 ? (unsigned)stop->signal : 5;
-}
-
-/* news: the stop happens now. A session that comes later finds a board halted at its program's exit, not the end of a
- * process. */
-static void put_stop(struct session *s, bool news)
-{
-    const struct target_stop *stop = &s->stub->last_stop;
-    if (news && stop->reason == STOP_EXIT) {
-        reply_printf(s, "W%02x", (unsigned)stop->exit_status & 0xFF);
-        s->no_process = true;
-        return;
-    }
-    reply_printf(s, "T%02x", stop_signal(s, stop));
-    put_expedited(s);
-    reply_printf(s, "thread:1;");
-    put_reason(s, stop);
-}
-
-static void send_stop_reply(struct session *s, bool news)
-{
-    s->waiting = s->replies_once = false;
-    reply_begin(s);
-    put_stop(s, news);
-    reply_end(s);
-}
-
-void session_on_stop(struct session *s)
-{
-    const struct target_stop *stop = &s->stub->last_stop;
-    s->halt_asked = false;
-    s->halt_asked_ns = 0;
-    if (s->waiting) {
-        if (stop->text[0] && !s->replies_once) {
-            char line[sizeof stop->text + 1];
-            snprintf(line, sizeof line, "%s\n", stop->text);
-            console_print(s, line);
-        }
-        send_stop_reply(s, true);
-    } else if (s->non_stop && !s->notified && !s->no_process) {
-        s->notified = true;
-        notify_begin(s);
-        reply_put(s, "Stop:", 5);
-        put_stop(s, true);
-        reply_end(s);
-    }
-    s->stop_quietly = false;
-}
+#include "gdbstub/commands.h"
+#include "gdbstub/reply.h"
+#include "gdbstub/stop_reply.h"
+#include "gdbstub/stub.h"
 
 void cmd_vstopped(struct session *s, char *args, size_t len)
 {
@@ -112,18 +16,12 @@ void cmd_vstopped(struct session *s, char *args, size_t len)
 
 /* ---- asking for a halt ---- */
 
-void session_give_up(struct session *s)
-{
-    s->waiting = s->replies_once = s->halt_asked = false;
-    reply_text(s, "T02thread:1;");
-}
-
 /* An error in answer to `?` or vAttach leaves GDB waiting for a stop for ever. It is told of one, and the error when it
  * asks for the registers: then it gives up, and shows the error. */
 static void cannot_tell(struct session *s, const struct err *why)
 {
     s->stub->trouble = *why;
-    session_give_up(s);
+    stop_reply_give_up(s);
 }
 
 /* A controller halts the target; an observer only looks: the program goes on after it. */
@@ -144,7 +42,7 @@ void cmd_vctrlc(struct session *s, char *args, size_t len)
     (void)len;
     if (s->stub->gone && s->waiting) {
         session_say(s, "The target does not answer; its state is unknown.\n");
-        session_give_up(s);
+        stop_reply_give_up(s);
     } else if (stub_running(s->stub) && ask_halt(s, &err) < 0) {
         session_say(s, err.what);
         session_say(s, "\n");
@@ -197,7 +95,7 @@ void cmd_why(struct session *s, char *args, size_t len)
     } else if (stub_running(stub)) {
         why_while_running(s);
     } else {
-        send_stop_reply(s, false);
+        stop_reply_send(s, false);
     }
 }
 
@@ -240,7 +138,7 @@ static void start(struct session *s, const struct resume *how)
         s->waiting = true;
     session_tell_unheard(s);
     for (struct session *each = stub->sessions; each && at_breakpoint; each = each->next)
-        session_on_stop(each);
+        stop_reply_tell(each);
 }
 
 /* "[ADDR]", or "SIG[;ADDR]" whose signal a bare board has no use for. */
@@ -435,7 +333,7 @@ void cmd_run_program(struct session *s, char *args, size_t len)
         s->waiting = s->replies_once = false;
         reply_err(s, &err, true);
     } else if (ret == 0) {
-        send_stop_reply(s, false);
+        stop_reply_send(s, false);
     }
 }
 
@@ -457,12 +355,12 @@ void cmd_vattach(struct session *s, char *args, size_t len)
             stop_thread(s);
         } else {
             reply_ok(s);
-            session_on_stop(s);
+            stop_reply_tell(s);
         }
     } else if (stub_running(stub)) {
         why_while_running(s);
     } else {
-        send_stop_reply(s, false);
+        stop_reply_send(s, false);
     }
 }
 

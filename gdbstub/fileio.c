@@ -5,7 +5,11 @@
 #include <string.h>
 #include <time.h>
 
-#include "gdbstub/internal.h"
+#include "gdbstub/commands.h"
+#include "gdbstub/fileio.h"
+#include "gdbstub/reply.h"
+#include "gdbstub/stop_reply.h"
+#include "gdbstub/stub.h"
 
 enum { SYS_READ = 3, SYS_WRITE = 4, SYS_OPEN = 5, SYS_CLOSE = 6, SYS_UNLINK = 10, SYS_LSEEK = 19, SYS_ISATTY = 21,
        SYS_TIME = 23 };
@@ -133,7 +137,7 @@ static void finish(struct session *s, int64_t result, int32_t error, bool interr
         stub->last_stop.signal = interrupted ? 2 : 5;
     }
     for (struct session *each = stub->sessions; each; each = each->next)
-        session_on_stop(each);
+        stop_reply_tell(each);
 }
 
 /* "FRETCODE[,ERRNO[,C]]" */

@@ -1,7 +1,8 @@
 /* Which packet goes where. Source: GDB manual, "Packets" and "General Query Packets". */
 #include <string.h>
 
-#include "gdbstub/internal.h"
+#include "gdbstub/commands.h"
+#include "gdbstub/packets.h"
 
 enum {
     LOOK = NEEDS_HALT | NEEDS_TARGET,

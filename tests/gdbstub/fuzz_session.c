@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "gdbstub/internal.h"
+#include "gdbstub/packets.h"
 #include "tests/gdbstub/ram_target.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

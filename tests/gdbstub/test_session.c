@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "gdbstub/internal.h"
+#include "gdbstub/packets.h"
 #include "tests/gdbstub/ram_target.h"
 
 enum { ANSWER_BYTES = 2 << 20 };

@@ -2,7 +2,7 @@
 """Layers point one way (STYLE.md, section 1): reads every #include of the product's folders and prints
 file:line of each that points back, that reaches a library from the wrong layer, or that takes the
 driver into the board model; checks the top level's contents; and, given the build folder, that no
-static library holds mutable file-scope variables.
+static library holds mutable file-scope variables, and that files on stairs call downwards only.
 
 usage: check_layers.py SOURCE_DIR [BUILD_DIR]      exit 0 clean, 1 with findings
 """
@@ -37,6 +37,11 @@ AREAS = {
 }
 # What even a permitted prefix may not reach.
 FORBIDDEN = {}
+# Libraries whose files stand on each other like stairs: a file may call those before it.
+STAIRS = {
+    "gdbstub": ["rsp", "reply", "stub", "stop_reply", "fileio", "news", "cmd_break", "cmd_mem", "cmd_monitor", "cmd_query",
+                "cmd_regs", "cmd_run", "packets", "session"],
+}
 # System headers that belong to one layer.
 SYSTEM = {
     r"libusb.*": ["probe/"],
@@ -153,6 +158,28 @@ def check_variables(build, findings):
     return len(libs)
 
 
+NAME = re.compile(r"^.*?:(\w+)\.c\.o:\s*[0-9a-f]* ([A-Za-z]) (\w+)$")
+
+
+def calls_upwards(text, order):
+    """(file, file it calls, name) of each use of something that stands higher, in `nm -A` output of a library; files without a place."""
+    rows = [m.groups() for m in map(NAME.match, text.splitlines()) if m]
+    home = {name: obj for obj, kind, name in rows if kind in "TDRB"}
+    strays = sorted({obj for obj, _, _ in rows} - set(order))
+    found = [(obj, home[name], name) for obj, kind, name in rows
+             if kind == "U" and name in home and obj in order and home[name] in order and order.index(home[name]) > order.index(obj)]
+    return sorted(found), strays
+
+
+def check_stairs(build, findings):
+    for lib, order in STAIRS.items():
+        archive = os.path.join(build, lib, f"lib{os.path.basename(lib)}.a")
+        text = subprocess.run(["nm", "-A", archive], capture_output=True, text=True, check=True).stdout
+        found, strays = calls_upwards(text, order)
+        findings += [f"{lib}/{a}.c: calls up to {name} of {b}.c" for a, b, name in found]
+        findings += [f"{lib}/{a}.c: has no step on the stairs of tests/lint/check_layers.py" for a in strays]
+
+
 def self_test(findings):
     """The checker itself must be able to fail."""
     bad = [("probe/x.c", '"', "targets/target.h"), ("gdbstub/x.c", '"', "targets/sh4/sh4.h"),
@@ -174,6 +201,10 @@ def self_test(findings):
              "0000000000000000 l     O .data.rel.ro.local\t0000000000000010 table\n"
     if mutable_symbols(sample) != [("x.o", "counter", ".bss")]:
         findings.append(f"self-test: objdump sample read as {mutable_symbols(sample)}")
+    sample = "l.a:low.c.o:0000000000000000 T low\nl.a:low.c.o:                 U high\nl.a:high.c.o:0000000000000010 T high\n" \
+             "l.a:high.c.o:                 U low\n"
+    if calls_upwards(sample, ["low", "high"]) != ([("low", "high", "high")], []) or calls_upwards(sample, ["high"])[1] != ["low"]:
+        findings.append(f"self-test: nm sample read as {calls_upwards(sample, ['low', 'high'])}")
 
 
 def main():
@@ -184,7 +215,10 @@ def main():
     self_test(findings)
     includes = check_includes(sys.argv[1], findings)
     check_top_level(sys.argv[1], findings)
-    libs = check_variables(sys.argv[2], findings) if len(sys.argv) == 3 else 0
+    libs = 0
+    if len(sys.argv) == 3:
+        libs = check_variables(sys.argv[2], findings)
+        check_stairs(sys.argv[2], findings)
     for finding in findings:
         print(finding)
     print(f"{includes} includes and {libs} libraries read, {len(findings)} findings")

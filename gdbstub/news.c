@@ -1,0 +1,176 @@
+/* What the thread that owns the target tells the stub of it, and who of the sessions hears what. */
+#include <stdio.h>
+#include <string.h>
+
+#include "gdbstub/fileio.h"
+#include "gdbstub/reply.h"
+#include "gdbstub/stop_reply.h"
+#include "gdbstub/stub.h"
+
+/* An observer asked what the program is doing: its registers are taken, and it goes on. */
+static bool finish_snapshot(struct stub *stub, const struct target_stop *stop)
+{
+    if (!stub->snapshot_wanted)
+        return false;
+    stub->snapshot_wanted = false;
+    if (stub->halt_wanted || stop->reason != STOP_REQUEST)
+        return false;
+    struct err err;
+    for (unsigned n = 0; n < stub->nregs; n++)
+        if (stub_read_reg(stub, n, &err) < 0)
+            return false;
+    stub->regs_complete = true;
+    for (struct session *s = stub->sessions; s; s = s->next)
+        if (s != stub->controller)
+            stop_reply_tell(s);
+    /* What was looked at stays readable while the program runs on. */
+    uint8_t seen[sizeof stub->reg_state];
+    memcpy(seen, stub->reg_state, sizeof seen);
+    int ret = stub_go_on(stub, &err);
+    if (ret > 0) {
+        memcpy(stub->reg_state, seen, sizeof seen);
+        stub->regs_complete = true;
+    } else if (ret < 0) {
+        log_msg(stub->cfg.log, LOG_RSP, "resume after a look: %s", err.what);
+        stub->last_stop = *stop;
+    }
+    return ret > 0;
+}
+
+/* Returns true if the program has got its answer and is running again, or waits for GDB's; false: last_stop tells why it
+ * stays halted, STOP_SYSCALL standing for a step that is over. */
+static bool handle_syscall(struct stub *stub, const struct target_stop *stop)
+{
+    int64_t result = -1;
+    int32_t error = 88; /* ENOSYS in newlib */
+    struct err err = { .code = ERR_OK };
+    if (stub->controller && fileio_request(stub->controller, stop, &result, &error))
+        return true;
+    if (stub->ops->syscall_return(stub->t, result, error, &err) < 0) {
+        log_msg(stub->cfg.log, LOG_RSP, "host I/O: %s", err.what);
+        return false;
+    }
+    if (stub->halt_wanted || stub->last_resume.kind == RESUME_STEP)
+        return false;
+    return stub_go_on(stub, &err) > 0;
+}
+
+static void begin_program(struct stub *stub)
+{
+    struct err err;
+    if (stub_write_pc(stub, stub->cfg.entry, &err) < 0)
+        log_msg(stub->cfg.log, LOG_RSP, "run: %s", err.what);
+    stub->last_stop = (struct target_stop){ .reason = STOP_RESET, .pc = stub->cfg.entry, .signal = 5 };
+}
+
+void stub_stopped(struct stub *stub, const struct target_stop *stop)
+{
+    stub_forget_regs(stub);
+    stub->trouble.code = ERR_OK;
+    stub->last_stop = *stop;
+    if (finish_snapshot(stub, stop))
+        return;
+    if (stop->reason == STOP_SYSCALL) {
+        if (handle_syscall(stub, stop)) {
+            stub_forget_regs(stub);
+            return;
+        }
+        stub_forget_regs(stub); /* syscall_return() has changed some */
+        if (stub->last_stop.reason == STOP_SYSCALL || stub->last_stop.reason == STOP_NONE)
+            stub->last_stop = (struct target_stop){ .reason = stub->halt_wanted ? STOP_REQUEST : STOP_STEP,
+                                                    .pc = stop->pc, .signal = stub->halt_wanted ? 2 : 5 };
+    }
+    if (stub->starting && stub->last_stop.reason == STOP_REQUEST)
+        begin_program(stub);
+    stub->starting = stub->halt_wanted = false;
+    for (struct session *s = stub->sessions; s; s = s->next)
+        stop_reply_tell(s);
+}
+
+void stub_gone(struct stub *stub, const struct err *why)
+{
+    char text[640];
+    if (stub->gone)
+        return;
+    stub->gone = true;
+    stub->starting = false;
+    stub_forget_regs(stub);
+    snprintf(text, sizeof text, "The connection to the target is lost: %s%s%s\nStill looking for it.\n", why->what,
+             why->hint[0] ? "; " : "", why->hint);
+    for (struct session *s = stub->sessions; s; s = s->next) {
+        if (s->waiting && s->replies_once)
+            stop_reply_give_up(s);
+        else
+            session_say(s, text);
+    }
+}
+
+void stub_troubled(struct stub *stub, const struct err *why)
+{
+    char text[640];
+    stub->trouble = *why;
+    stub->starting = stub->halt_wanted = stub->snapshot_wanted = false;
+    snprintf(text, sizeof text, "%s%s%s\nIt is taken to run on; Ctrl-C tries again.\n", why->what, why->hint[0] ? "; " : "",
+             why->hint);
+    for (struct session *s = stub->sessions; s; s = s->next) {
+        bool asked = s->halt_asked;
+        s->halt_asked = false;
+        if (asked && s->waiting && s->replies_once)
+            stop_reply_give_up(s);
+        else if (asked)
+            session_say(s, text);
+    }
+}
+
+static bool anybody_waits(const struct stub *stub)
+{
+    for (const struct session *s = stub->sessions; s; s = s->next)
+        if (s->waiting || s->non_stop)
+            return true;
+    return false;
+}
+
+/* What the program met while nobody looked, a breakpoint, is told as ever to who waits for that; for all else the return is the reason. */
+static struct target_stop why_found_halted(const struct stub *stub)
+{
+    struct target_stop why = stub->ops->why_halted(stub->t);
+    bool own = anybody_waits(stub) && why.reason != STOP_NONE && why.reason != STOP_REQUEST && why.reason != STOP_RESET;
+    return own ? why : (struct target_stop){ .reason = STOP_RESET, .signal = 5 };
+}
+
+void stub_back(struct stub *stub)
+{
+    struct err err = { .code = ERR_OK };
+    size_t lost = 0;
+    if (stub->ops->state(stub->t) == TARGET_GONE) /* again, by what somebody else did when it was back: no news for GDB */
+        return;
+    stub->gone = false;
+    stub->trouble.code = ERR_OK;
+    stub->snapshot_wanted = false;
+    stub_forget_regs(stub);
+    if (stub->semihosting)
+        stub_set_semihosting(stub, true);
+    for (size_t i = stub->nbps; i-- > 0;)
+        if (stub->bps[i].leaving)
+            stub->bps[i] = stub->bps[--stub->nbps];
+    for (size_t i = 0; i < stub->nbps; i++) {
+        const struct breakpoint *b = &stub->bps[i];
+        if (stub->ops->insert_bp(stub->t, b->kind, b->addr, b->len, &err) < 0)
+            lost++;
+    }
+    char text[160];
+    snprintf(text, sizeof text, lost ? "The target is back; %zu of %zu breakpoints could not be set again.\n"
+                                     : "The target is back.\n", lost, stub->nbps);
+    for (struct session *s = stub->sessions; s; s = s->next)
+        session_say(s, text);
+    if (stub_running(stub)) {
+        bool halt = !anybody_waits(stub) || stub->halt_wanted || stub_steps(stub);
+        if (stub->sessions && halt && stub_halt(stub, &err) < 0)
+            log_msg(stub->cfg.log, LOG_RSP, "halt: %s", err.what);
+        return;
+    }
+    if (stub->ops->state(stub->t) != TARGET_HALTED) /* lost again, which stub_gone() tells */
+        return;
+    struct target_stop why = why_found_halted(stub);
+    stub_stopped(stub, &why);
+}

@@ -1,0 +1,108 @@
+/* What a GDB is told of a stop, as the reply it waits for or as a notification. */
+#include <stdio.h>
+
+#include "gdbstub/reply.h"
+#include "gdbstub/stop_reply.h"
+#include "gdbstub/stub.h"
+
+static const char *watch_word(enum bp_kind kind)
+{
+    switch (kind) {
+    case BP_WATCH_READ: return "rwatch";
+    case BP_WATCH_ACCESS: return "awatch";
+    default: return "watch";
+    }
+}
+
+static void put_expedited(struct session *s)
+{
+    struct stub *stub = s->stub;
+    for (unsigned n = 0; n < stub->nregs; n++) {
+        if (!stub->ops->regs[n].expedite || stub_read_reg(stub, n, NULL) < 0 || stub->reg_state[n] != REG_VALID)
+            continue;
+        reply_printf(s, "%02x:", n);
+        reply_hex(s, stub->regs + stub->reg_offset[n], stub->ops->regs[n].bytes);
+        reply_put(s, ";", 1);
+    }
+}
+
+static void put_reason(struct session *s, const struct target_stop *stop)
+{
+    switch (stop->reason) {
+    case STOP_SWBREAK:
+        if (s->says_swbreak)
+            reply_printf(s, "swbreak:;");
+        break;
+    case STOP_HWBREAK:
+        if (s->says_hwbreak)
+            reply_printf(s, "hwbreak:;");
+        break;
+    case STOP_WATCH:
+        reply_printf(s, "%s:%llx;", watch_word(stop->watch_kind), (unsigned long long)stop->watch_addr);
+        break;
+    default:
+        break;
+    }
+}
+
+/* In non-stop mode a stop asked for by vCont;t is "no signal"; Ctrl-C is SIGINT in both. */
+static unsigned stop_signal(const struct session *s, const struct target_stop *stop)
+{
+    if (s->stop_quietly && stop->reason == STOP_REQUEST)
+        return 0;
+    if (stop->reason == STOP_REQUEST && stop->signal == 0)
+        return 2;
+    return stop->signal > 0 && stop->signal < 256 ? (unsigned)stop->signal : 5;
+}
+
+/* news: the stop happens now. A session that comes later finds a board halted at its program's exit, not the end of a
+ * process. */
+static void put_stop(struct session *s, bool news)
+{
+    const struct target_stop *stop = &s->stub->last_stop;
+    if (news && stop->reason == STOP_EXIT) {
+        reply_printf(s, "W%02x", (unsigned)stop->exit_status & 0xFF);
+        s->no_process = true;
+        return;
+    }
+    reply_printf(s, "T%02x", stop_signal(s, stop));
+    put_expedited(s);
+    reply_printf(s, "thread:1;");
+    put_reason(s, stop);
+}
+
+void stop_reply_send(struct session *s, bool news)
+{
+    s->waiting = s->replies_once = false;
+    reply_begin(s);
+    put_stop(s, news);
+    reply_end(s);
+}
+
+void stop_reply_tell(struct session *s)
+{
+    const struct target_stop *stop = &s->stub->last_stop;
+    s->halt_asked = false;
+    s->halt_asked_ns = 0;
+    if (s->waiting) {
+        if (stop->text[0] && !s->replies_once) {
+            char line[sizeof stop->text + 1];
+            snprintf(line, sizeof line, "%s\n", stop->text);
+            console_print(s, line);
+        }
+        stop_reply_send(s, true);
+    } else if (s->non_stop && !s->notified && !s->no_process) {
+        s->notified = true;
+        notify_begin(s);
+        reply_put(s, "Stop:", 5);
+        put_stop(s, true);
+        reply_end(s);
+    }
+    s->stop_quietly = false;
+}
+
+void stop_reply_give_up(struct session *s)
+{
+    s->waiting = s->replies_once = s->halt_asked = false;
+    reply_text(s, "T02thread:1;");
+}
