@@ -275,9 +275,6 @@ int pdo_file_read(struct pdo_file *f, pdo_edge *out, size_t cap, struct err *err
     return err_prefix(err, ret, f->path);
 }
 
-bool pdo_file_ended(const struct pdo_file *f) { return f->ended; }
-uint64_t pdo_file_tick_hz(const struct pdo_file *f) { return f->tick_hz; }
-uint64_t pdo_file_sample_hz(const struct pdo_file *f) { return f->sample_hz; }
 uint64_t pdo_file_seen(const struct pdo_file *f) { return f->ended ? UINT64_MAX : f->seen; }
 uint64_t pdo_file_bytes(const struct pdo_file *f) { return f->bytes; }
 

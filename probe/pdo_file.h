@@ -34,12 +34,9 @@ struct pdo_file;
 int pdo_file_open(const struct pdo_file_config *cfg, struct pdo_file **out, struct err *err);
 void pdo_file_close(struct pdo_file *f); /* NULL is fine */
 
-/* pdo_file_read - up to cap edges, cap >= 64. 0: that was all, or (without `wait`) a pipe has nothing now: pdo_file_ended(). */
+/* pdo_file_read - up to cap edges, cap >= 64. 0: that was all, or (without `wait`) a pipe has nothing now. */
 int pdo_file_read(struct pdo_file *f, pdo_edge *out, size_t cap, struct err *err);
-bool pdo_file_ended(const struct pdo_file *f);
 
-uint64_t pdo_file_tick_hz(const struct pdo_file *f);   /* 0: unknown */
-uint64_t pdo_file_sample_hz(const struct pdo_file *f); /* 0: no samples, or unknown */
 uint64_t pdo_file_seen(const struct pdo_file *f);      /* tick that was read up to */
 uint64_t pdo_file_bytes(const struct pdo_file *f);     /* of samples or text read so far */
 

@@ -3,21 +3,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "probe/base/range.h"
+
 enum { FIRST_ROWS = 64 };
 static const double UNIT = 1e-6;
 
 /* The first row that ends behind addr. */
 static size_t place(const struct rates *r, uint64_t addr)
 {
-    size_t low = 0, high = r->n;
-    while (low < high) {
-        size_t mid = low + (high - low) / 2;
-        if (r->row[mid].high <= addr)
-            low = mid + 1;
-        else
-            high = mid;
-    }
-    return low;
+    return PARTITION_POINT(r->n, i, r->row[i].high <= addr);
 }
 
 static int put(struct rates *r, const struct rate *row)

@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "probe/base/range.h"
 #include "profiler/core/calltree.h"
 #include "profiler/core/symbols_priv.h"
 
@@ -275,14 +276,7 @@ const struct symbol_function *symbols_function(const struct symbols *s, size_t i
 long symbols_find(const struct symbols *s, uint64_t addr)
 {
     uint64_t key = sym_key(s, addr);
-    size_t lo = 0, hi = s->nfunctions;
-    while (lo < hi) {
-        size_t mid = lo + (hi - lo) / 2;
-        if (sym_key(s, s->functions[s->by_key[mid]].low) <= key)
-            lo = mid + 1;
-        else
-            hi = mid;
-    }
+    size_t lo = PARTITION_POINT(s->nfunctions, i, sym_key(s, s->functions[s->by_key[i]].low) <= key);
     if (lo == 0)
         return -1;
     const struct symbol_function *f = &s->functions[s->by_key[lo - 1]];
@@ -300,14 +294,7 @@ uint64_t symbols_section_end(const struct symbols *s, uint64_t addr)
 bool symbols_line(const struct symbols *s, uint64_t addr, const char **file, int *line)
 {
     uint64_t key = sym_key(s, addr);
-    size_t lo = 0, hi = s->nlines;
-    while (lo < hi) {
-        size_t mid = lo + (hi - lo) / 2;
-        if (s->lines[mid].key <= key)
-            lo = mid + 1;
-        else
-            hi = mid;
-    }
+    size_t lo = PARTITION_POINT(s->nlines, i, s->lines[i].key <= key);
     if (lo == 0 || s->lines[lo - 1].end || !s->lines[lo - 1].file || s->lines[lo - 1].line == 0)
         return false;
     *file = s->lines[lo - 1].file;

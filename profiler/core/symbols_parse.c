@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "probe/base/nearest.h"
+#include "probe/base/range.h"
 #include "probe/base/text.h"
 #include "probe/base/util.h"
 #include "profiler/core/symbols_priv.h"
@@ -30,14 +31,7 @@ static bool number(const char *text, uint64_t *out)
 
 static const struct symbol_name *find_name(const struct symbols *s, const char *name)
 {
-    size_t lo = 0, hi = s->nnames;
-    while (lo < hi) {
-        size_t mid = lo + (hi - lo) / 2;
-        if (strcmp(s->names[mid].name, name) < 0)
-            lo = mid + 1;
-        else
-            hi = mid;
-    }
+    size_t lo = PARTITION_POINT(s->nnames, i, strcmp(s->names[i].name, name) < 0);
     return lo < s->nnames && !strcmp(s->names[lo].name, name) ? &s->names[lo] : NULL;
 }
 

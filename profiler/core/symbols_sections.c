@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "probe/base/range.h"
 #include "probe/base/util.h"
 #include "profiler/core/symbols_priv.h"
 
@@ -106,14 +107,7 @@ int symbols_index_sections(struct symbols *s, struct err *err)
 const struct image_section *sym_section(const struct symbols *s, uint64_t addr)
 {
     uint64_t key = sym_key(s, addr);
-    size_t lo = 0, hi = s->nspans;
-    while (lo < hi) {
-        size_t mid = lo + (hi - lo) / 2;
-        if (s->spans[mid].key <= key)
-            lo = mid + 1;
-        else
-            hi = mid;
-    }
+    size_t lo = PARTITION_POINT(s->nspans, i, s->spans[i].key <= key);
     uint32_t found = lo ? s->spans[lo - 1].section : NO_SECTION;
     return found == NO_SECTION ? NULL : &s->sections[found];
 }

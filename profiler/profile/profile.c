@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "probe/base/range.h"
+
 enum {
     CACHE_LINE_SHIFT = 5, /* SH-4: 256 lines of 32 bytes */
     CACHE_LINE_MASK = 255,
@@ -569,14 +571,8 @@ int profile_take_rates(struct profile *p, const struct rates *r, struct err *err
 
 size_t profile_function_at(const struct profile *p, uint64_t addr)
 {
-    size_t low = 0, high = p->nfunctions;
-    while (low < high) { /* the last one that begins at or below addr */
-        size_t mid = low + (high - low) / 2;
-        if (p->functions[mid].low <= addr && p->functions[mid].description != PROFILE_UNKNOWN)
-            low = mid + 1;
-        else
-            high = mid;
-    }
+    /* the last one that begins at or below addr */
+    size_t low = PARTITION_POINT(p->nfunctions, i, p->functions[i].low <= addr && p->functions[i].description != PROFILE_UNKNOWN);
     return low && addr < p->functions[low - 1].high ? low - 1 : p->nfunctions;
 }
 

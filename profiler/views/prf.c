@@ -6,6 +6,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "probe/base/range.h"
 #include "profiler/core/file_atomic.h"
 
 enum {
@@ -161,14 +162,7 @@ static int finder_init(struct finder *d, const struct prf_file *f)
 
 static long find_function(const struct finder *d, const struct prf_function *wanted)
 {
-    uint32_t lo = 0, hi = d->f->nfunctions;
-    while (lo < hi) {
-        uint32_t mid = lo + (hi - lo) / 2;
-        if (compare_function(&d->f->functions[d->order[mid]], wanted) < 0)
-            lo = mid + 1;
-        else
-            hi = mid;
-    }
+    size_t lo = PARTITION_POINT(d->f->nfunctions, i, compare_function(&d->f->functions[d->order[i]], wanted) < 0);
     bool hit = lo < d->f->nfunctions && !compare_function(&d->f->functions[d->order[lo]], wanted);
     return hit ? (long)d->order[lo] : -1;
 }

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "probe/base/range.h"
 #include "probe/base/text.h"
 #include "probe/base/util.h"
 #include "profiler/views/report_priv.h"
@@ -259,16 +260,9 @@ static const struct known_form *know_form(struct report_names *t, enum form form
 static bool is_unique(struct report_names *t, enum form form, size_t columns, uint64_t hash)
 {
     const struct known_form *k = know_form(t, form, columns);
-    size_t lo = 0, hi = t->n;
     if (!k)
         return true; /* out of memory: better a name than none */
-    while (lo < hi) {
-        size_t mid = (lo + hi) / 2;
-        if (k->hash[mid] < hash)
-            lo = mid + 1;
-        else
-            hi = mid;
-    }
+    size_t lo = PARTITION_POINT(t->n, i, k->hash[i] < hash);
     return lo + 1 >= t->n || k->hash[lo + 1] != hash;
 }
 

@@ -160,7 +160,7 @@ static void just_read(struct pdo_file *f)
     int n;
     while ((n = pdo_file_read(f, out, ARRAY_LEN(out), &err)) > 0)
         ;
-    must(n == 0 ? pdo_file_ended(f) : n == -ERR_FORMAT && *err.what);
+    must(n == 0 ? pdo_file_seen(f) == UINT64_MAX : n == -ERR_FORMAT && *err.what);
 }
 
 /* s: what is in it, NULL: not known */

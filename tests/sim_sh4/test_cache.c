@@ -1,4 +1,5 @@
 /* Caches that hold real data: what memory, O-cache and I-cache each contain after every kind of access. */
+#include "targets/sh4/isa/regs.h"
 #include "tests/sim_sh4/core_rig.h"
 
 struct fixture {
@@ -58,7 +59,7 @@ static void store__write_through__memory_follows_and_a_miss_allocates_nothing(vo
     r->cpu.ccn.ccr = CCR_OCE | CCR_ICE | CCR_WT; /* P1 with CB=0, P0 with WT=1 */
     r->cpu.r[1] = DATA;
     r->cpu.r[2] = 0x33333333;
-    r->cpu.r[3] = DATA & PHYS;
+    r->cpu.r[3] = DATA & SH4_PHYS;
     run(r, "mov.l r2,@r1\nend: nop\n");
     assert_int_equal(rig_mem32(r, DATA), 0x33333333);
     assert_true(r->cpu.fast->otag[sh4_oc_index(&r->cpu, DATA)] & TAG_INVALID);

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "probe/base/range.h"
 #include "probe/base/util.h"
 
 enum { FIRST_EVENTS = 1024, RECENT = 64 /* lines of the buffer */, CULPRITS = 64, CALLS = 1024, MAX_CALL_BYTES = 6,
@@ -217,14 +218,7 @@ static void note_indirect(struct s12z_events *e)
 
 static const struct image_function *function_at(const struct s12z_events *e, uint32_t pc)
 {
-    size_t low = 0, high = e->nfunctions;
-    while (low < high) {
-        size_t mid = low + (high - low) / 2;
-        if (e->functions[mid].high <= pc)
-            low = mid + 1;
-        else
-            high = mid;
-    }
+    size_t low = PARTITION_POINT(e->nfunctions, i, e->functions[i].high <= pc);
     return low < e->nfunctions && e->functions[low].low <= pc ? &e->functions[low] : NULL;
 }
 
@@ -468,12 +462,6 @@ int s12z_events_stopped(struct s12z_events *e, uint32_t pc, struct err *err)
     s12z_flow_reached(e->flow, pc);
     if (e->active)
         stop(e, pc);
-    return result(e, err);
-}
-
-int s12z_events_counts(struct s12z_events *e, struct err *err)
-{
-    s12z_flow_changes(e->flow, push_block, push_branch, e);
     return result(e, err);
 }
 

@@ -91,9 +91,6 @@ int s12z_events_set_active(struct s12z_events *e, bool active, struct err *err);
 /* s12z_events_stopped - the module ended the session at a stop point in one of its comparators, before the instruction there. */
 int s12z_events_stopped(struct s12z_events *e, uint32_t pc, struct err *err);
 
-/* s12z_events_counts - puts the changes of blocks and branches since the last time into the queue. Done by itself at every stop. */
-int s12z_events_counts(struct s12z_events *e, struct err *err);
-
 /* s12z_events_end - no more lines: counts, EVENT_STOP if still active, and EVENT_RATEs if C1 is bus cycles. Those also come at the beginning
  * and each time there are twice as many measurements. */
 int s12z_events_end(struct s12z_events *e, struct err *err);

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "probe/base/range.h"
 #include "probe/base/util.h"
 #include "targets/s12z/isa/isa.h"
 
@@ -280,14 +281,7 @@ static unsigned follow_silent_trap(const struct s12z_flow *f, struct s12z_insn *
 /* The last function that begins at or before pc, if pc is in it. */
 static const struct image_function *function_at(const struct s12z_flow *f, uint32_t pc)
 {
-    size_t low = 0, high = f->nfunctions;
-    while (low < high) {
-        size_t mid = low + (high - low) / 2;
-        if (f->functions[mid].low <= pc)
-            low = mid + 1;
-        else
-            high = mid;
-    }
+    size_t low = PARTITION_POINT(f->nfunctions, i, f->functions[i].low <= pc);
     return low && pc < f->functions[low - 1].high ? &f->functions[low - 1] : NULL;
 }
 

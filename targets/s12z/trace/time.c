@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "probe/base/err.h"
+#include "probe/base/range.h"
 #include "probe/base/util.h"
 #include "targets/s12z/isa/isa.h"
 
@@ -33,16 +34,9 @@ void s12z_time_fini(struct s12z_time *t)
 
 static uint32_t function_of(const struct s12z_time *t, uint32_t pc)
 {
-    size_t low = 0, high = t->nfunctions;
     if (pc == NO_CODE)
         return S12Z_RATES_APART;
-    while (low < high) {
-        size_t mid = low + (high - low) / 2;
-        if (t->functions[mid].high <= pc)
-            low = mid + 1;
-        else
-            high = mid;
-    }
+    size_t low = PARTITION_POINT(t->nfunctions, i, t->functions[i].high <= pc);
     return low < t->nfunctions && t->functions[low].low <= pc ? (uint32_t)low : S12Z_NO_FUNCTION;
 }
 

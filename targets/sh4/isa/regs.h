@@ -13,6 +13,10 @@
 
 #include "probe/base/reg.h"
 
+/* Address bits that tell where in physical memory something is; those above tell by which area it is reached (SH7750 hardware manual, section 3,
+ * physical address space). */
+#define SH4_PHYS 0x1FFFFFFFu
+
 /* ---- core registers ---- */
 
 #define SH4_SR_FIELDS(F, P)                                     \
@@ -47,7 +51,7 @@ enum { SH4_FP_I = 1, SH4_FP_U = 2, SH4_FP_O = 4, SH4_FP_Z = 8, SH4_FP_V = 16, SH
 /* ---- register list ----
  * R(name, address, width in bits, value after power-on reset, what it is)
  * Reset values the manual calls undefined are listed as 0. P4 address; area 7 alias = address &
- * 0x1FFFFFFF. WTCNT and WTCSR are read as 8 bits and written as 16 with a key. */
+ * SH4_PHYS. WTCNT and WTCSR are read as 8 bits and written as 16 with a key. */
 #define SH4_REGS(R)                                                                    \
     R(PTEH, 0xFF000000, 32, 0, "page table entry high")                                \
     R(PTEL, 0xFF000004, 32, 0, "page table entry low")                                 \

@@ -6,9 +6,10 @@
 #include "probe/base/bytes.h"
 #include "probe/base/util.h"
 #include "targets/sh4/agent/trace_blob.h"
+#include "targets/sh4/isa/regs.h"
 #include "targets/sh4/trace/trace.h"
 
-enum { PHYS = 0x1FFFFFFF, ROW = 8 };
+enum { ROW = 8 };
 
 /* One such change, from the search to the target. */
 struct change {
@@ -42,7 +43,7 @@ static bool same(const struct sh4_site *a, const struct sh4_site *b)
 static bool in_rom(const struct sh4_trace *tr, uint32_t addr)
 {
     for (size_t i = 0; i < tr->now.nsections; i++)
-        if (tr->rom[i] && (addr & PHYS) - ((uint32_t)tr->section[i].addr & PHYS) < tr->section[i].size)
+        if (tr->rom[i] && (addr & SH4_PHYS) - ((uint32_t)tr->section[i].addr & SH4_PHYS) < tr->section[i].size)
             return true;
     return false;
 }
@@ -68,10 +69,10 @@ static void carry_over(const struct sh4_trace *tr, struct sh4_sites *next)
 
 static bool is_point(const struct sh4_trace *tr, uint32_t addr)
 {
-    bool any = tr->cfg.has_start && (((uint32_t)tr->cfg.start ^ addr) & PHYS) == 0;
+    bool any = tr->cfg.has_start && (((uint32_t)tr->cfg.start ^ addr) & SH4_PHYS) == 0;
     for (size_t i = 0; i < tr->cfg.nstops; i++)
-        any |= (((uint32_t)tr->cfg.stops[i] ^ addr) & PHYS) == 0;
-    return any || (tr->filter_at && ((tr->filter_at ^ addr) & PHYS) == 0);
+        any |= (((uint32_t)tr->cfg.stops[i] ^ addr) & SH4_PHYS) == 0;
+    return any || (tr->filter_at && ((tr->filter_at ^ addr) & SH4_PHYS) == 0);
 }
 
 /* A start or stop point, or the filter's routine, has to stay what it is: its stub, and what is known of BL there. */

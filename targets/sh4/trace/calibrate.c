@@ -25,7 +25,7 @@ enum {
 /* In the ring behind the loop's own records, on cache lines the agent does not use. */
 static uint32_t tables_at(const struct sh4_trace *tr)
 {
-    uint32_t at = ((tr->plan.ring + RECORDS) & 0x1FFFFFFF) | 0x80000000;
+    uint32_t at = ((tr->plan.ring + RECORDS) & SH4_PHYS) | 0x80000000;
     while ((at - tr->plan.base) % ICACHE < sh4_trace_blob.size || (at - tr->plan.base) % ICACHE > ICACHE - BLOCK)
         at += 32;
     return at;

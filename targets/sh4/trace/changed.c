@@ -6,9 +6,10 @@
 #include "probe/base/bytes.h"
 #include "probe/base/util.h"
 #include "targets/sh4/agent/trace_blob.h"
+#include "targets/sh4/isa/regs.h"
 #include "targets/sh4/trace/trace.h"
 
-enum { PHYS = 0x1FFFFFFF, PART = 16 << 10 };
+enum { PART = 16 << 10 };
 
 void sh4_trace_overwritten(struct sh4_trace *tr, size_t i)
 {
@@ -48,9 +49,9 @@ static int look_at(struct sh4_trace *tr, uint32_t addr, const uint8_t *image, ui
 {
     uint8_t buf[PART];
     sh4_trace_expect(tr, addr, image, buf, n);
-    int ret = sh4_same_mem(&tr->t->base, (addr & PHYS) | 0xA0000000, buf, n & ~3u, err);
+    int ret = sh4_same_mem(&tr->t->base, (addr & SH4_PHYS) | 0xA0000000, buf, n & ~3u, err);
     for (size_t i = sh4_trace_first_in(&tr->plan, addr); ret > 0 && i < tr->plan.npatches; i++) {
-        if ((tr->plan.patch[i].addr & PHYS) - (addr & PHYS) + 1 >= (n & ~3u))
+        if ((tr->plan.patch[i].addr & SH4_PHYS) - (addr & SH4_PHYS) + 1 >= (n & ~3u))
             break;
         seen[i] = 1;
     }

@@ -6,9 +6,10 @@
 #include "probe/base/bytes.h"
 #include "probe/base/util.h"
 #include "targets/sh4/agent/trace_blob.h"
+#include "targets/sh4/isa/regs.h"
 #include "targets/sh4/trace/trace.h"
 
-enum { PHYS = 0x1FFFFFFF, CHUNK = 4096 };
+enum { CHUNK = 4096 };
 
 /* Where memory at addr first differs from the section's contents; 0: nowhere, in *ret what went wrong. */
 static uint64_t differs(struct sh4_target *t, const struct image_section *s, uint64_t addr, int *ret, struct err *err)
@@ -59,7 +60,7 @@ int sh4_trace_compare(struct sh4_trace *tr, struct err *err)
 
 static bool within(const struct image_section *s, uint32_t addr)
 {
-    return (addr & PHYS) - ((uint32_t)s->addr & PHYS) < s->size;
+    return (addr & SH4_PHYS) - ((uint32_t)s->addr & SH4_PHYS) < s->size;
 }
 
 bool sh4_trace_waits(const struct sh4_trace *tr, uint32_t addr)
@@ -81,7 +82,7 @@ static int has_arrived(struct sh4_trace *tr, const struct image_section *s, bool
         size_t n = (size_t)MIN((uint64_t)CHUNK, size - off) / 4;
         for (size_t k = 0; k < n; k++)
             words[k] = get32(s->data + off + 4 * k, tr->t->base.big_endian);
-        ret = sh4_agent_same(tr->t, (((uint32_t)(s->addr + off)) & PHYS) | 0xA0000000, words, n, all, err);
+        ret = sh4_agent_same(tr->t, (((uint32_t)(s->addr + off)) & SH4_PHYS) | 0xA0000000, words, n, all, err);
     }
     return ret;
 }

@@ -3,11 +3,11 @@
 #include <string.h>
 
 #include "targets/sh4/agent/trace_blob.h"
+#include "targets/sh4/isa/regs.h"
 #include "targets/sh4/trace/stubs.h"
 
 enum {
-    CODE_CALLS = 0x12, CODE_INSNS = 0x13, CODE_ELAPSED = 0x23,
-    PHYS = 0x1FFFFFFF
+    CODE_CALLS = 0x12, CODE_INSNS = 0x13, CODE_ELAPSED = 0x23
 };
 
 /* One record, taken apart. */
@@ -206,7 +206,7 @@ void sh4_trace_decode_forget(struct sh4_trace_decoder *d, bool zeroed)
 /* A return address in the alias its call has in the plan, so that the two are seen to belong together. */
 static void returns_to(const struct sh4_trace_decoder *d, uint32_t ret, struct event *e)
 {
-    uint32_t n = ((ret - 4 - d->plan->text) & PHYS) / 2 + 1;
+    uint32_t n = ((ret - 4 - d->plan->text) & SH4_PHYS) / 2 + 1;
     const struct sh4_trace_id *id = !(ret & 1) && n < d->plan->nids ? &d->plan->id[n] : NULL;
     bool call = id && id->addr && is_call(id), blind = call ? id->blind_behind : d->blind && d->blind(d->blind_ctx, ret);
     e->target = call ? id->addr + 4 : ret;
@@ -235,13 +235,13 @@ static void tell_slot(const struct sh4_trace_id *id, struct event *e)
 static bool in_stub(const struct sh4_trace_decoder *d, uint32_t pc)
 {
     const struct sh4_trace_plan *p = d->plan;
-    uint32_t off = (pc & PHYS) - ((p->base + p->stubs) & PHYS);
+    uint32_t off = (pc & SH4_PHYS) - ((p->base + p->stubs) & SH4_PHYS);
     return off < p->stubs_end - p->stubs;
 }
 
 static bool stub_of(const struct sh4_trace_decoder *d, uint32_t id, uint32_t pc)
 {
-    return id && ((pc - d->plan->id[id].stub) & PHYS) < SH4_STUB_MAX;
+    return id && ((pc - d->plan->id[id].stub) & SH4_PHYS) < SH4_STUB_MAX;
 }
 
 /* An interrupted address in a stub means: at the site whose stub ran. Stubs are shared, and when the interrupt's RTE names the same address

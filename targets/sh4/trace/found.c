@@ -6,10 +6,11 @@
 #include "probe/base/bytes.h"
 #include "probe/base/util.h"
 #include "targets/sh4/agent/trace_blob.h"
+#include "targets/sh4/isa/regs.h"
 #include "targets/sh4/trace/trace.h"
 
 enum {
-    PHYS = 0x1FFFFFFF,
+    
     SEARCHES = 32,         /* in one arming: each holds the program */
     IN_VAIN = 8,           /* looks at code that differs, and nothing of it is known to be code: variables among it */
     BEGINNING = 16         /* bytes: as long as this is as it was, a function that begins there is the same one */
@@ -50,7 +51,7 @@ int sh4_trace_found_init(struct sh4_trace *tr, struct err *err)
 static bool known(struct sh4_trace *tr, uint32_t addr, uint32_t within)
 {
     for (size_t i = 0; i < tr->found->n; i++)
-        if (((tr->found->at[i] ^ addr) & PHYS & ~(uint32_t)SH4_FOUND_WITHIN) == 0) {
+        if (((tr->found->at[i] ^ addr) & SH4_PHYS & ~(uint32_t)SH4_FOUND_WITHIN) == 0) {
             tr->found->at[i] &= within | ~(uint32_t)SH4_FOUND_WITHIN;
             return true;
         }
@@ -76,7 +77,7 @@ static uint32_t inside(const struct sh4_trace *tr, const struct event *e)
 {
     const struct sh4_site *s = e->kind == EVENT_JUMP ? sh4_sites_at(&tr->sites, (uint32_t)e->pc) : NULL;
     const struct sh4_function *f = s ? &tr->sites.function[s->function] : NULL;
-    return f && f->high && (((uint32_t)e->target - f->low) & PHYS) < f->high - f->low ? SH4_FOUND_WITHIN : 0;
+    return f && f->high && (((uint32_t)e->target - f->low) & SH4_PHYS) < f->high - f->low ? SH4_FOUND_WITHIN : 0;
 }
 
 void sh4_trace_seen(struct sh4_trace *tr, const struct event *e)
@@ -104,7 +105,7 @@ bool sh4_trace_forget_changed(struct sh4_trace *tr, uint32_t addr, const uint8_t
     struct sh4_trace_found *f = tr->found;
     size_t kept = 0, before = f->n;
     for (size_t i = 0; i < f->n; i++) {
-        uint32_t off = (f->at[i] & PHYS & ~(uint32_t)SH4_FOUND_WITHIN) - (addr & PHYS);
+        uint32_t off = (f->at[i] & SH4_PHYS & ~(uint32_t)SH4_FOUND_WITHIN) - (addr & SH4_PHYS);
         if (off >= n || memcmp(was + off, is + off, MIN((uint32_t)BEGINNING, n - off)) == 0)
             f->at[kept++] = f->at[i];
     }

@@ -2,9 +2,10 @@
 #include <stdlib.h>
 
 #include "probe/base/util.h"
+#include "targets/sh4/isa/regs.h"
 #include "targets/sh4/trace/trace.h"
 
-enum { PHYS = 0x1FFFFFFF, P2 = 0xA0000000 };
+enum { P2 = 0xA0000000 };
 enum { PART = 2048 }; /* requests to a call: memory stays the same however large the program is */
 
 int sh4_trace_read_halves(struct sh4_target *t, struct sh4_trace_half *half, size_t n, struct err *err)
@@ -17,7 +18,7 @@ int sh4_trace_read_halves(struct sh4_target *t, struct sh4_trace_half *half, siz
         k = MIN(n - done, (size_t)PART);
         for (size_t i = 0; i < k; i++)
             req[i] = (struct sh4_request){ .routine = a->op_read - (uint32_t)a->ref_call,
-                                           .arg = { (half[done + i].addr & PHYS) | P2, a->ld2 - (uint32_t)a->ref_read, 1 }, .in = &there[i], .nin = 1 };
+                                           .arg = { (half[done + i].addr & SH4_PHYS) | P2, a->ld2 - (uint32_t)a->ref_read, 1 }, .in = &there[i], .nin = 1 };
         ret = sh4_agent_run(t, req, k, err);
         for (size_t i = 0; ret == 0 && i < k; i++) {
             half[done + i].there = (uint16_t)there[i];

@@ -8,14 +8,14 @@
 #include "targets/sh4/isa/regs.h"
 #include "targets/sh4/trace/trace.h"
 
-enum { NOTE_BYTES = 32, PHYS = 0x1FFFFFFF };
+enum { NOTE_BYTES = 32 };
 #define LARGER_NOTE ((SH4_TRACE_RAM_TOP - NOTE_BYTES) | 0x80000000u)
 
 /* ---- where notes are ---- */
 
 void sh4_trace_usable_ram(const struct sh4_target *t, uint32_t *at, uint32_t *bytes)
 {
-    *at = (*at & PHYS) | 0x80000000;
+    *at = (*at & SH4_PHYS) | 0x80000000;
     /* A resident kernel in the same RAM stays. */
     uint32_t kernel_end = (t->agent_base + t->layout->kern_end + 256 + 31) & ~31u;
     if (t->layout != &sh4_agent_ase && t->agent_base >= *at && kernel_end < *at + *bytes) {

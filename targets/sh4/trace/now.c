@@ -6,10 +6,11 @@
 #include "probe/base/bytes.h"
 #include "probe/base/util.h"
 #include "targets/sh4/agent/trace_blob.h"
+#include "targets/sh4/isa/regs.h"
 #include "targets/sh4/trace/trace.h"
 #include "targets/sh4/trace/stubs.h"
 
-enum { PHYS = 0x1FFFFFFF, PART = 16 << 10 };
+enum { PART = 16 << 10 };
 #define P2 0xA0000000u
 
 int sh4_trace_now_init(struct sh4_trace *tr, struct err *err)
@@ -46,14 +47,14 @@ static bool next_ours(const struct sh4_trace *tr, uint32_t addr, uint32_t n, siz
     const size_t first = sh4_trace_first_in(&tr->plan, addr), patches = tr->plan.npatches - first, vbr = patches + t->nvbr_sites;
     for (; *k < patches; ++*k) {
         const struct sh4_trace_patch *p = &tr->plan.patch[first + *k];
-        if ((p->addr & PHYS) - (addr & PHYS) + 1 >= n)
+        if ((p->addr & SH4_PHYS) - (addr & SH4_PHYS) + 1 >= n)
             *k = patches - 1; /* in order: the rest is behind */
         else if (tr->mark[first + *k].in_memory)
             return *out = (struct ours){ p->addr, (uint16_t)SH4_TRACE_TRAP, p->orig }, ++*k, true;
     }
     for (; *k < vbr + t->npatches; ++*k) {
         const struct sh4_patch *p = *k < vbr ? &t->vbr_sites[*k - patches] : &t->patch[*k - vbr];
-        if (!p->in_memory || (p->addr & PHYS) - (addr & PHYS) + 1 >= n)
+        if (!p->in_memory || (p->addr & SH4_PHYS) - (addr & SH4_PHYS) + 1 >= n)
             continue;
         const struct sh4_trace_patch *under = p->orig == SH4_TRACE_TRAP ? sh4_trace_plan_patch(&tr->plan, p->addr) : NULL;
         *out = (struct ours){ p->addr, *k < vbr ? sh4_stub_vbr_twin(p->orig) : (uint16_t)SH4_BREAK_INSN, under ? under->orig : p->orig };
@@ -65,7 +66,7 @@ static bool next_ours(const struct sh4_trace *tr, uint32_t addr, uint32_t n, siz
 /* The halfword at addr, which lies in a stretch of n bytes from `from` on. */
 static uint8_t *half_at(uint8_t *buf, uint32_t from, uint32_t addr)
 {
-    return buf + ((addr & PHYS) - (from & PHYS));
+    return buf + ((addr & SH4_PHYS) - (from & SH4_PHYS));
 }
 
 void sh4_trace_expect(const struct sh4_trace *tr, uint32_t addr, const uint8_t *program, uint8_t *buf, uint32_t n)
@@ -89,7 +90,7 @@ static void hide_ours(const struct sh4_trace *tr, uint32_t addr, uint8_t *buf, u
 static int read_part(struct sh4_trace *tr, uint32_t addr, uint8_t *buf, uint32_t n, struct err *err)
 {
     uint32_t words[PART / 4];
-    int ret = sh4_agent_read(tr->t, (addr & PHYS) | P2, 4, words, n / 4, err);
+    int ret = sh4_agent_read(tr->t, (addr & SH4_PHYS) | P2, 4, words, n / 4, err);
     for (uint32_t i = 0; ret == 0 && i < n / 4; i++)
         put32(buf + 4 * i, words[i], tr->t->base.big_endian);
     if (ret == 0)
@@ -135,7 +136,7 @@ static int as_expected(struct sh4_trace *tr, size_t k, uint32_t off, uint32_t n,
     sh4_trace_expect(tr, addr, s->data + off, buf, n);
     for (uint32_t i = 0; i < n / 4; i++)
         words[i] = get32(buf + 4 * i, tr->t->base.big_endian);
-    int ret = sh4_agent_same(tr->t, (addr & PHYS) | P2, words, n / 4, &same, err);
+    int ret = sh4_agent_same(tr->t, (addr & SH4_PHYS) | P2, words, n / 4, &same, err);
     return ret < 0 ? ret : same;
 }
 

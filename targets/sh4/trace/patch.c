@@ -4,24 +4,15 @@
 #include <string.h>
 
 #include "probe/base/bytes.h"
+#include "probe/base/range.h"
 #include "probe/base/util.h"
 #include "targets/sh4/agent/trace_blob.h"
 #include "targets/sh4/isa/regs.h"
 #include "targets/sh4/trace/trace.h"
 
-enum { PHYS = 0x1FFFFFFF };
-
 size_t sh4_trace_first_in(const struct sh4_trace_plan *p, uint32_t addr)
 {
-    size_t lo = 0, hi = p->npatches;
-    while (lo < hi) {
-        size_t mid = (lo + hi) / 2;
-        if ((p->patch[mid].addr & PHYS) + 2 <= (addr & PHYS))
-            lo = mid + 1;
-        else
-            hi = mid;
-    }
-    return lo;
+    return PARTITION_POINT(p->npatches, i, (p->patch[i].addr & SH4_PHYS) + 2 <= (addr & SH4_PHYS));
 }
 
 /* The table entry decides whether the agent takes a trap at that place. */
@@ -53,7 +44,7 @@ int sh4_trace_patch(struct sh4_trace *tr, size_t i, bool in_memory, struct err *
 static bool user_break_at(const struct sh4_target *t, uint32_t addr)
 {
     for (size_t i = 0; i < t->npatches; i++)
-        if (((t->patch[i].addr ^ addr) & PHYS) == 0)
+        if (((t->patch[i].addr ^ addr) & SH4_PHYS) == 0)
             return true;
     return false;
 }
@@ -126,7 +117,7 @@ void sh4_trace_hide(struct sh4_target *t, uint32_t addr, uint8_t *buf, size_t le
         const struct sh4_trace_patch *p = &tr->plan.patch[i];
         uint8_t orig[2], trap[2];
         bool ours = true;
-        int64_t off = (int64_t)(p->addr & PHYS) - (int64_t)(addr & PHYS);
+        int64_t off = (int64_t)(p->addr & SH4_PHYS) - (int64_t)(addr & SH4_PHYS);
         if (off >= (int64_t)len)
             return;
         if (!tr->mark[i].in_memory)
@@ -149,7 +140,7 @@ void sh4_trace_write(struct sh4_target *t, uint32_t addr, uint8_t *buf, size_t l
     for (size_t i = sh4_trace_first_in(&tr->plan, addr); i < tr->plan.npatches; i++) {
         const struct sh4_trace_patch *p = &tr->plan.patch[i];
         uint8_t orig[2], trap[2];
-        int64_t off = (int64_t)(p->addr & PHYS) - (int64_t)(addr & PHYS);
+        int64_t off = (int64_t)(p->addr & SH4_PHYS) - (int64_t)(addr & SH4_PHYS);
         bool same = true;
         if (off >= (int64_t)len)
             return;

@@ -5,13 +5,15 @@
 #include <string.h>
 
 #include "probe/base/bytes.h"
+#include "probe/base/range.h"
 #include "probe/base/util.h"
 #include "targets/sh4/agent/trace_blob.h"
 #include "targets/sh4/isa/isa.h"
+#include "targets/sh4/isa/regs.h"
 #include "targets/sh4/trace/plan_priv.h"
 
 enum {
-    PHYS = 0x1FFFFFFF,
+    
     SPAN = 512 << 10,                   /* code that is traced whatever the RAM is: with less the plan is refused */
     MOST_STUBS = 32 << 20,              /* bytes: no part has that much RAM */
     STACK_LINES = 24, STACK_WEIGHT = 8,
@@ -160,7 +162,7 @@ static void add_sites(struct work *w)
 
 static int by_addr(const void *a, const void *b)
 {
-    uint32_t x = ((const struct sh4_place *)a)->addr & PHYS, y = ((const struct sh4_place *)b)->addr & PHYS;
+    uint32_t x = ((const struct sh4_place *)a)->addr & SH4_PHYS, y = ((const struct sh4_place *)b)->addr & SH4_PHYS;
     return x < y ? -1 : x > y;
 }
 
@@ -179,7 +181,7 @@ static void keep_densest(struct work *w)
     if (w->nplaces)
         qsort(w->place, w->nplaces, sizeof *w->place, by_addr);
     for (size_t i = 0; i < w->nplaces; i++) {
-        while ((w->place[i].addr & PHYS) - (w->place[from].addr & PHYS) >= span)
+        while ((w->place[i].addr & SH4_PHYS) - (w->place[from].addr & SH4_PHYS) >= span)
             from++;
         if (i + 1 - from > most) {
             most = i + 1 - from;
@@ -238,7 +240,7 @@ static int add_point(struct work *w, uint32_t addr, uint32_t flag, struct err *e
 {
     struct sh4_place p = { .addr = addr, .flags = flag | SH4_TRACE_SP_CHECK };
     for (size_t i = 0; i < w->nplaces; i++)
-        if (((w->place[i].addr ^ addr) & PHYS) == 0) {
+        if (((w->place[i].addr ^ addr) & SH4_PHYS) == 0) {
             w->place[i].flags |= flag;
             return 0;
         }
@@ -275,11 +277,11 @@ bool sh4_place_special(const struct sh4_place *p, uint32_t end, uint32_t region)
 static size_t number(struct work *w)
 {
     uint32_t last = 0;
-    w->first = w->nplaces ? (w->place[0].addr & PHYS) - w->below : w->low & PHYS;
+    w->first = w->nplaces ? (w->place[0].addr & SH4_PHYS) - w->below : w->low & SH4_PHYS;
     w->nspecials = 0;
     for (size_t i = 0; i < w->nplaces; i++) {
         struct sh4_place *p = &w->place[i];
-        p->id = last = ((p->addr & PHYS) - w->first) / 2 + 1;
+        p->id = last = ((p->addr & SH4_PHYS) - w->first) / 2 + 1;
         p->special = sh4_place_special(p, w->stub[p->stub_index].end, w->region);
         w->nspecials += p->special;
     }
@@ -336,7 +338,7 @@ static void count_use(const struct work *w, uint32_t icache[ICACHE_LINES], uint3
     const struct sh4_sites *s = w->rq->sites;
     if (!w->nplaces)
         return;
-    uint32_t low = w->place[0].addr & PHYS, high = (w->place[w->nplaces - 1].addr & PHYS) + 256;
+    uint32_t low = w->place[0].addr & SH4_PHYS, high = (w->place[w->nplaces - 1].addr & SH4_PHYS) + 256;
     for (uint32_t a = low; a < high; a += 2) {
         unsigned code = sh4_sites_code(s, a);
         icache[a / LINE % ICACHE_LINES] += code & (SH4_CODE_INSN | SH4_CODE_SLOT) ? 1 : 0;
@@ -385,7 +387,7 @@ static uint32_t stub_address(const struct work *w, const struct sh4_trace_plan *
                              const struct sh4_place *x)
 {
     uint32_t at = p->base + l->table - w->stub[x->stub_index].end;
-    return x->addr >> 31 ? at : at & PHYS;
+    return x->addr >> 31 ? at : at & SH4_PHYS;
 }
 
 void sh4_place_id(const struct sh4_place *x, struct sh4_trace_id *id, uint32_t stub)
@@ -493,9 +495,9 @@ static void fill_words(const struct work *w, struct sh4_trace_plan *p, const str
     const struct sh4_trace_request *rq = w->rq;
     uint32_t table = p->base + l->table, plain = MIN(l->table_bytes, (uint32_t)SH4_TRACE_SHORT_CODE);
     const struct { uint32_t at, value; } words[] = {
-        { b->save + 4u * SH4_TRACE_S_TEXT, ((w->nplaces ? w->place[0].addr : w->low) & ~(uint32_t)PHYS) | w->first },
+        { b->save + 4u * SH4_TRACE_S_TEXT, ((w->nplaces ? w->place[0].addr : w->low) & ~(uint32_t)SH4_PHYS) | w->first },
         { b->save + 4u * SH4_TRACE_S_SIZE, rq->state & SH4_TRACE_ODD ? 0 : plain },
-        { b->save + 4u * SH4_TRACE_S_BASE, w->region ? table : table & PHYS },
+        { b->save + 4u * SH4_TRACE_S_BASE, w->region ? table : table & SH4_PHYS },
         { b->save + 4u * SH4_TRACE_S_WPTR, p->ring }, { b->save + 4u * SH4_TRACE_S_LIMIT, p->ring + p->ring_bytes },
         { b->cold + 4u * SH4_TRACE_C_STATE, rq->state }, { b->cold + 4u * SH4_TRACE_C_SIZE, plain }, { b->l_size, l->table_bytes }, { b->l_size5, l->table_bytes },
         { b->cold + 4u * SH4_TRACE_C_HARD, p->ring + p->ring_bytes + SH4_TRACE_RESERVE - 4 * SH4_TRACE_LONG_WORDS },
@@ -693,7 +695,7 @@ void sh4_trace_plan_fini(struct sh4_trace_plan *p)
 
 long sh4_trace_plan_index(const struct sh4_trace_plan *p, uint32_t addr)
 {
-    uint32_t off = (addr & PHYS) - p->text;
+    uint32_t off = (addr & SH4_PHYS) - p->text;
     if (off / 2 + 1 >= p->ram_ids)
         return -1;
     return (long)(p->table + off + 2);
@@ -701,18 +703,8 @@ long sh4_trace_plan_index(const struct sh4_trace_plan *p, uint32_t addr)
 
 const struct sh4_trace_patch *sh4_trace_plan_patch(const struct sh4_trace_plan *p, uint32_t addr)
 {
-    size_t lo = 0, hi = p->npatches;
-    while (lo < hi) {
-        size_t mid = (lo + hi) / 2;
-        uint32_t a = p->patch[mid].addr & PHYS;
-        if (a == (addr & PHYS))
-            return &p->patch[mid];
-        if (a < (addr & PHYS))
-            lo = mid + 1;
-        else
-            hi = mid;
-    }
-    return NULL;
+    size_t at = PARTITION_POINT(p->npatches, i, (p->patch[i].addr & SH4_PHYS) < (addr & SH4_PHYS));
+    return at < p->npatches && (p->patch[at].addr & SH4_PHYS) == (addr & SH4_PHYS) ? &p->patch[at] : NULL;
 }
 
 uint32_t sh4_trace_plan_stepped(const struct sh4_trace_plan *p, uint32_t addr)

@@ -4,10 +4,12 @@
 #include <string.h>
 
 #include "probe/base/bytes.h"
+#include "probe/base/range.h"
 #include "targets/sh4/agent/trace_blob.h"
+#include "targets/sh4/isa/regs.h"
 #include "targets/sh4/trace/plan_priv.h"
 
-enum { PHYS = 0x1FFFFFFF, ROW = 8 };
+enum { ROW = 8 };
 
 /* Where the same bytes stand already, else room for them: how many bytes before the table. False: there is none. Stubs are position
  * independent, so the same bytes do the same wherever they stand. */
@@ -30,7 +32,7 @@ static bool keep_stub(struct sh4_trace_plan *p, const struct sh4_stub *s, uint32
 static uint32_t stub_address(const struct sh4_trace_plan *p, const struct sh4_place *x, uint32_t end)
 {
     uint32_t at = p->base + p->table - end;
-    return x->addr >> 31 ? at : at & PHYS;
+    return x->addr >> 31 ? at : at & SH4_PHYS;
 }
 
 /* Its entry in the table; 0: no room. */
@@ -65,16 +67,9 @@ static uint16_t entry_of(struct sh4_trace_plan *p, struct sh4_place *x, uint32_t
 /* The patch at its address, or a new one at the end. NULL: no room. */
 static struct sh4_trace_patch *patch_for(struct sh4_trace_plan *p, uint32_t addr, size_t known)
 {
-    for (size_t lo = 0, hi = known; lo < hi;) {
-        size_t mid = (lo + hi) / 2;
-        uint32_t a = p->patch[mid].addr & PHYS;
-        if (a == (addr & PHYS))
-            return &p->patch[mid];
-        if (a < (addr & PHYS))
-            lo = mid + 1;
-        else
-            hi = mid;
-    }
+    size_t at = PARTITION_POINT(known, i, (p->patch[i].addr & SH4_PHYS) < (addr & SH4_PHYS));
+    if (at < known && (p->patch[at].addr & SH4_PHYS) == (addr & SH4_PHYS))
+        return &p->patch[at];
     if (p->room.rows == p->room.rows_most)
         return NULL;
     struct sh4_trace_patch *x = &p->patch[p->npatches++];
@@ -86,7 +81,7 @@ static struct sh4_trace_patch *patch_for(struct sh4_trace_plan *p, uint32_t addr
 static bool add_place(const struct sh4_trace_request *rq, struct sh4_trace_plan *p, struct sh4_site *s, size_t known)
 {
     struct sh4_place x;
-    uint32_t off = (s->addr & PHYS) - p->text, end;
+    uint32_t off = (s->addr & SH4_PHYS) - p->text, end;
     if (!sh4_place_of(rq, s, &x) || off / 2 + 1 >= p->ram_ids)
         return false;
     x.id = off / 2 + 1;
@@ -104,7 +99,7 @@ static bool add_place(const struct sh4_trace_request *rq, struct sh4_trace_plan 
 
 static int by_addr(const void *a, const void *b)
 {
-    uint32_t x = ((const struct sh4_trace_patch *)a)->addr & PHYS, y = ((const struct sh4_trace_patch *)b)->addr & PHYS;
+    uint32_t x = ((const struct sh4_trace_patch *)a)->addr & SH4_PHYS, y = ((const struct sh4_trace_patch *)b)->addr & SH4_PHYS;
     return x < y ? -1 : x > y;
 }
 

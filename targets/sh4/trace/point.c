@@ -6,9 +6,9 @@
 #include "targets/sh4/isa/regs.h"
 #include "targets/sh4/trace/trace.h"
 
-enum { PHYS = 0x1FFFFFFF, FETCH_BREAK = 0x14 /* BBRx: instruction fetch, any size */ };
+enum { FETCH_BREAK = 0x14 /* BBRx: instruction fetch, any size */ };
 
-static bool same_place(uint32_t a, uint32_t b) { return ((a ^ b) & PHYS) == 0; }
+static bool same_place(uint32_t a, uint32_t b) { return ((a ^ b) & SH4_PHYS) == 0; }
 
 /* ---- met ---- */
 

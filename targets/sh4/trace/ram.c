@@ -8,7 +8,7 @@
 #include "targets/sh4/trace/trace.h"
 
 enum {
-    PHYS = 0x1FFFFFFF,
+    
     AREA3 = 0x0C000000,          /* where SH7750 boards have their RAM */
     STACK_BELOW = 16 << 10, STACK_ABOVE = 256, /* of a stack pointer that was seen, of a stack's top */
     HEAP_LEAST = 64 << 10,       /* of a heap whose end no symbol tells */
@@ -34,7 +34,7 @@ static bool symbol(const struct sh4_trace *tr, const char *const *names, uint32_
     uint64_t addr;
     for (; im->lookup && *names; names++)
         if (im->lookup(im, *names, &addr)) {
-            *at = (uint32_t)addr & PHYS;
+            *at = (uint32_t)addr & SH4_PHYS;
             *found = *names;
             return true;
         }
@@ -66,7 +66,7 @@ static struct range heap(const struct sh4_trace *tr, const char **name)
 
 static struct range stack_at(uint32_t top)
 {
-    top &= PHYS;
+    top &= SH4_PHYS;
     return (struct range){ top - STACK_BELOW, STACK_BELOW + STACK_ABOVE };
 }
 
@@ -78,7 +78,7 @@ static bool in_use(const struct sh4_trace *tr, struct range r, char what[64], st
     uint32_t at;
     for (size_t i = 0; i < im->nsections; i++) {
         const struct image_section *s = &im->sections[i];
-        const uint32_t places[] = { (uint32_t)s->addr & PHYS, (uint32_t)image_load_addr(im, i) & PHYS };
+        const uint32_t places[] = { (uint32_t)s->addr & SH4_PHYS, (uint32_t)image_load_addr(im, i) & SH4_PHYS };
         for (size_t k = 0; k < ARRAY_LEN(places); k++) {
             *busy = (struct range){ places[k], (uint32_t)s->size };
             snprintf(what, 64, k ? "the program's %.30s as loaded" : "the program's %.30s", s->name);
@@ -156,7 +156,7 @@ int sh4_trace_choose_ram(struct sh4_trace *tr, struct sh4_trace_request *rq, str
     struct range busy;
     char what[64];
     sh4_trace_ram(tr, &rq->ram, &rq->ram_bytes);
-    struct range r = { rq->ram & PHYS, rq->ram_bytes };
+    struct range r = { rq->ram & SH4_PHYS, rq->ram_bytes };
     bool meets = in_use(tr, r, what, &busy);
     if (chosen && meets)
         return refuse(tr, r, r.bytes, what, busy, err);
@@ -174,5 +174,5 @@ bool sh4_trace_in_chosen_ram(const struct sh4_trace *tr, uint32_t addr)
 {
     struct range busy;
     char what[64];
-    return SH4_TRACE_RAM_TOP - (addr & PHYS) <= RAM_MOST && !in_use(tr, (struct range){ addr & PHYS, 2 }, what, &busy);
+    return SH4_TRACE_RAM_TOP - (addr & SH4_PHYS) <= RAM_MOST && !in_use(tr, (struct range){ addr & SH4_PHYS, 2 }, what, &busy);
 }

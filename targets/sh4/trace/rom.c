@@ -3,8 +3,6 @@
 #include "probe/base/util.h"
 #include "targets/sh4/isa/regs.h"
 
-enum { PHYS = 0x1FFFFFFF };
-
 /* What BAMR can mask, with the bits that say so. */
 static const struct { uint32_t bytes; uint8_t bamr; } sizes[] = { { 1u << 10, 1 }, { 1u << 12, 2 }, { 1u << 16, 8 }, { 1u << 20, 9 } };
 
@@ -31,7 +29,7 @@ static bool inside(const struct sh4_sites *ss, const struct sh4_site *s, const s
 
 static bool meets(const struct sh4_rom_window *w, uint32_t avoid, uint32_t bytes)
 {
-    uint32_t off = (avoid & PHYS) - (w->base & PHYS);
+    uint32_t off = (avoid & SH4_PHYS) - (w->base & SH4_PHYS);
     return off < w->bytes || 0u - off < bytes;
 }
 

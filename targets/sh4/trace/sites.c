@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "probe/base/bytes.h"
+#include "probe/base/range.h"
 #include "probe/base/util.h"
 #include "targets/sh4/isa/isa.h"
 #include "targets/sh4/trace/walk.h"
@@ -1033,21 +1034,12 @@ bool sh4_sites_blind(const struct sh4_sites *s, uint32_t addr)
 
 const struct sh4_site *sh4_sites_at(const struct sh4_sites *s, uint32_t addr)
 {
-    size_t lo = 0, hi = s->nsites;
     struct walk_at at;
     if (!walk_find(s->walk, addr, &at))
         return NULL;
     addr = walk_address(&at);
-    while (lo < hi) {
-        size_t mid = (lo + hi) / 2;
-        if (s->site[mid].addr == addr)
-            return &s->site[mid];
-        if (s->site[mid].addr < addr)
-            lo = mid + 1;
-        else
-            hi = mid;
-    }
-    return NULL;
+    size_t first = PARTITION_POINT(s->nsites, i, s->site[i].addr < addr);
+    return first < s->nsites && s->site[first].addr == addr ? &s->site[first] : NULL;
 }
 
 bool sh4_site_is_sr(enum sh4_site_kind kind)

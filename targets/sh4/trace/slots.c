@@ -6,10 +6,11 @@
 #include "probe/base/bytes.h"
 #include "probe/base/util.h"
 #include "targets/sh4/agent/trace_blob.h"
+#include "targets/sh4/isa/regs.h"
 #include "targets/sh4/trace/trace.h"
 #include "targets/sh4/trace/stubs.h"
 
-enum { JUMP = 4, JUMP_HALVES = JUMP + 2, SLOT = 16, PHYS = 0x1FFFFFFF };
+enum { JUMP = 4, JUMP_HALVES = JUMP + 2, SLOT = 16 };
 /* mov.l r0,@-r15; mov.l 8f,r0; jmp @r0; mov.l @r15+,r0; 8: .long */
 static const uint16_t far_jump[JUMP] = { 0x2F06, 0xD001, 0x402B, 0x60F6 };
 
@@ -44,7 +45,7 @@ static int keep_rest(struct sh4_trace *tr, uint32_t *at, struct err *err)
     room->stub -= sizeof words;
     for (size_t i = 0; ret == 0 && i < ARRAY_LEN(words); i++)
         put32(tr->plan.image + room->stub + 4 * i, words[i], tr->t->base.big_endian);
-    *at = ((tr->plan.base + room->stub) & PHYS) | (*at & ~PHYS) | (*at & 3);
+    *at = ((tr->plan.base + room->stub) & SH4_PHYS) | (*at & ~SH4_PHYS) | (*at & 3);
     return ret;
 }
 

@@ -1,16 +1,17 @@
 /* On whose stack an event was. */
+#include "targets/sh4/isa/regs.h"
 #include "targets/sh4/trace/decode.h"
 
-enum { PHYS = 0x1FFFFFFF, TOP = 64 /* bytes: what a task's first function has on its stack when it calls */ };
+enum { TOP = 64 /* bytes: what a task's first function has on its stack when it calls */ };
 
 static bool holds(const struct sh4_trace_stack *s, uint32_t sp)
 {
-    return ((sp - s->low - 1) & PHYS) < s->bytes; /* an empty stack's pointer is its upper end */
+    return ((sp - s->low - 1) & SH4_PHYS) < s->bytes; /* an empty stack's pointer is its upper end */
 }
 
 static bool overlap(const struct sh4_trace_stack *s, uint32_t low, uint32_t bytes)
 {
-    return s->bytes && (((low - s->low) & PHYS) < s->bytes || ((s->low - low) & PHYS) < bytes);
+    return s->bytes && (((low - s->low) & SH4_PHYS) < s->bytes || ((s->low - low) & SH4_PHYS) < bytes);
 }
 
 static struct sh4_trace_stack *stack_of(struct sh4_trace_decoder *d, uint32_t sp)
@@ -56,7 +57,7 @@ static uint32_t beside(struct sh4_trace_decoder *d)
  * has returned to, has begun there. Farther down it may be a task that goes on by an RTE that is not traced. */
 static bool begins(const struct sh4_trace_stack *s, const struct event *e)
 {
-    return (e->kind == EVENT_CALL || e->kind == EVENT_JUMP) && !s->rises && (int32_t)(e->sp - s->last) > 0 && ((s->low + s->bytes - e->sp) & PHYS) <= TOP;
+    return (e->kind == EVENT_CALL || e->kind == EVENT_JUMP) && !s->rises && (int32_t)(e->sp - s->last) > 0 && ((s->low + s->bytes - e->sp) & SH4_PHYS) <= TOP;
 }
 
 uint32_t sh4_trace_context(struct sh4_trace_decoder *d, const struct event *e)

@@ -7,7 +7,7 @@
 #include "targets/sh4/isa/regs.h"
 #include "targets/sh4/trace/trace.h"
 
-enum { PHYS = 0x1FFFFFFF, INSN_BREAK = 0x14 /* BBRA: instruction fetch, any size */, PROBES = 3 };
+enum { INSN_BREAK = 0x14 /* BBRA: instruction fetch, any size */, PROBES = 3 };
 
 /* ---- what takes no patch ---- */
 
@@ -16,7 +16,7 @@ enum { PHYS = 0x1FFFFFFF, INSN_BREAK = 0x14 /* BBRA: instruction fetch, any size
 static int holds(struct sh4_trace *tr, uint32_t addr, struct err *err)
 {
     struct sh4_target *t = tr->t;
-    uint32_t at = (addr & PHYS) | 0xA0000000, was, seen;
+    uint32_t at = (addr & SH4_PHYS) | 0xA0000000, was, seen;
     int ret = sh4_agent_peek(t, at, 2, &was, err);
     uint32_t note[2] = { at, was & 0xFFFF }, ram = sh4_trace_note_at(tr);
     if (ret == 0)
@@ -52,7 +52,7 @@ static int section_is_rom(struct sh4_trace *tr, const struct image_section *s, s
 
 static bool in_section(const struct image_section *s, uint32_t addr)
 {
-    return ((addr & PHYS) - (uint32_t)(s->addr & PHYS)) < s->size;
+    return ((addr & SH4_PHYS) - (uint32_t)(s->addr & SH4_PHYS)) < s->size;
 }
 
 static int refuse_points(const struct sh4_trace *tr, const struct image_section *s, struct err *err)

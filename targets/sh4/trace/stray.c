@@ -6,9 +6,10 @@
 #include "probe/base/bytes.h"
 #include "probe/base/util.h"
 #include "targets/sh4/agent/trace_blob.h"
+#include "targets/sh4/isa/regs.h"
 #include "targets/sh4/trace/trace.h"
 
-enum { PHYS = 0x1FFFFFFF, AROUND = 1024 /* bytes before and behind the trap that are looked at */, NEAR = 4, LINE = 32 };
+enum { AROUND = 1024 /* bytes before and behind the trap that are looked at */, NEAR = 4, LINE = 32 };
 #define P2 0xA0000000u
 
 /* The program has such a TRAPA itself: calls of its system, perhaps (newlib's are). Then none is asked about. */
@@ -71,7 +72,7 @@ static bool source_of(const struct sh4_trace *tr, size_t i, uint32_t around, str
     s->addr = tr->plan.patch[i].addr;
     for (size_t k = 0; k < tr->now.nsections; k++) {
         const struct image_section *sec = &tr->section[k];
-        uint32_t off = (s->addr & PHYS) - ((uint32_t)sec->addr & PHYS);
+        uint32_t off = (s->addr & SH4_PHYS) - ((uint32_t)sec->addr & SH4_PHYS);
         if (!sec->code || !sec->data || off >= sec->size)
             continue;
         uint32_t from = off > around ? off - around : 0, to = (uint32_t)MIN((uint64_t)off + around, sec->size & ~1ull);
@@ -146,7 +147,7 @@ static int repair(struct sh4_trace *tr, const struct copy *c, size_t best, struc
     run_of(c, &s, &from, &to);
     size_t first = sh4_trace_first_in(&tr->plan, s.addr + (uint32_t)from);
     for (size_t i = first; ret == 0 && i < tr->plan.npatches; i++) {
-        int32_t off = (int32_t)((tr->plan.patch[i].addr & PHYS) - (s.addr & PHYS));
+        int32_t off = (int32_t)((tr->plan.patch[i].addr & SH4_PHYS) - (s.addr & SH4_PHYS));
         if (off >= to)
             break;
         if (off < from || !tr->mark[i].in_memory)
@@ -174,7 +175,7 @@ int sh4_trace_stray(struct sh4_trace *tr, struct err *err)
     ret = sh4_trace_get(tr, sh4_trace_blob.ext + 4 * SH4_TRACE_X_SPC, &spc, 1, err);
     if (ret < 0)
         return ret;
-    c.at = (spc - 2) & PHYS;
+    c.at = (spc - 2) & SH4_PHYS;
     bool own = tr->translated || (sh4_sites_opcode(&tr->sites, spc - 2, &op) && op == SH4_TRACE_TRAP);
     ret = own ? 0 : read_copy(tr, &c, err);
     bool found = ret > 0 && find_source(tr, &c, &best);

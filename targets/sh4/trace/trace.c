@@ -21,7 +21,7 @@ enum {
     SLOW_LINK = 4,        /* over a serial line a ring that is not full is asked for after so many times what reading one took */
     WAIT_LOOPS = 20000000,/* agent, ring full and no host: about a second until it drops instead */
     INTERRUPT_PRIORITY = 15,
-    PHYS = 0x1FFFFFFF,
+    
     ELAPSED = 0x23        /* the counters' event */
 };
 #define DEFAULT_SHINOBI "_sbInterrupt" /* nothing public names the library's routine: an assumption */
@@ -665,7 +665,7 @@ static int resuming(struct sh4_target *t, struct resume *how, struct err *err)
         return stepped;
     const struct sh4_trace_patch *p = sh4_trace_plan_patch(&tr->plan, t->pc);
     size_t next = how->kind == RESUME_RANGE ? sh4_trace_first_in(&tr->plan, (uint32_t)how->range_lo) : tr->plan.npatches;
-    if (next < tr->plan.npatches && (tr->plan.patch[next].addr & 0x1FFFFFFF) < (how->range_hi & 0x1FFFFFFF))
+    if (next < tr->plan.npatches && (tr->plan.patch[next].addr & SH4_PHYS) < (how->range_hi & SH4_PHYS))
         how->kind = RESUME_STEP; /* the kernel's own stepping would run into our traps */
     tr->stepped = 0;
     if (!p || tr->mark[p - tr->plan.patch].dead || REG_GET(t->sr, SH4_SR_BL))
@@ -724,7 +724,7 @@ static int run_program(struct sh4_target *t, bool ran, struct err *err)
 bool sh4_trace_of_agents(const struct sh4_trace *tr, uint32_t pc)
 {
     const struct sh4_options *o = &tr->t->opt;
-    return (pc & 0x1FFFFFFF) - (o->agent_ram & 0x1FFFFFFF) < o->agent_ram_bytes || sh4_trace_in_chosen_ram(tr, pc);
+    return (pc & SH4_PHYS) - (o->agent_ram & SH4_PHYS) < o->agent_ram_bytes || sh4_trace_in_chosen_ram(tr, pc);
 }
 
 /* Halted in a stub: of an earlier session, whose RAM will be used again, or of this one, which ends. It is stepped out of it. */
@@ -775,8 +775,8 @@ static int find_sites(struct sh4_trace *tr, bool sr_traps, struct err *err)
 bool sh4_trace_left_alone(const struct trace_config *cfg, uint32_t addr)
 {
     for (size_t i = 0; i < cfg->nno_patch; i++) {
-        uint32_t low = (uint32_t)cfg->no_patch[i].low & 0x1FFFFFFF, bytes = (uint32_t)(cfg->no_patch[i].high - cfg->no_patch[i].low);
-        if ((addr & 0x1FFFFFFF) - low < bytes || low - (addr & 0x1FFFFFFF) < 2)
+        uint32_t low = (uint32_t)cfg->no_patch[i].low & SH4_PHYS, bytes = (uint32_t)(cfg->no_patch[i].high - cfg->no_patch[i].low);
+        if ((addr & SH4_PHYS) - low < bytes || low - (addr & SH4_PHYS) < 2)
             return true;
     }
     return false;
@@ -976,7 +976,7 @@ static int check_patches(struct sh4_trace *tr, struct err *err)
 bool sh4_trace_holds(const struct sh4_target *t, uint32_t pc)
 {
     const struct sh4_trace_plan *p = &t->trace->plan;
-    return (pc & PHYS) - (p->base & PHYS) < p->image_len;
+    return (pc & SH4_PHYS) - (p->base & SH4_PHYS) < p->image_len;
 }
 
 static void set_hooks(struct sh4_trace *tr, bool on)

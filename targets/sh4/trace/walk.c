@@ -7,8 +7,10 @@
 #include <string.h>
 
 #include "probe/base/bytes.h"
+#include "probe/base/range.h"
 #include "probe/base/util.h"
 #include "targets/sh4/isa/isa.h"
+#include "targets/sh4/isa/regs.h"
 
 bool walk_grow(struct sh4_walk *w, void **p, size_t n, size_t *cap, size_t size)
 {
@@ -29,17 +31,11 @@ bool walk_find(const struct sh4_walk *w, uint32_t addr, struct walk_at *at)
 {
     if (addr & 1)
         return false;
-    uint32_t phys = addr & WALK_PHYS;
-    size_t lo = 0, hi = w->nspans;
-    while (lo < hi) { /* behind the last span that starts at or before it */
-        size_t mid = (lo + hi) / 2;
-        if ((w->span[mid].base & WALK_PHYS) <= phys)
-            lo = mid + 1;
-        else
-            hi = mid;
-    }
+    uint32_t phys = addr & SH4_PHYS;
+    /* behind the last span that starts at or before it */
+    size_t lo = PARTITION_POINT(w->nspans, i, (w->span[i].base & SH4_PHYS) <= phys);
     for (; lo && w->span[lo - 1].reach > phys; lo--) {
-        uint32_t off = phys - (w->span[lo - 1].base & WALK_PHYS);
+        uint32_t off = phys - (w->span[lo - 1].base & SH4_PHYS);
         if (off < w->span[lo - 1].size) {
             *at = (struct walk_at){ &w->span[lo - 1], off / 2 };
             return true;
@@ -50,7 +46,7 @@ bool walk_find(const struct sh4_walk *w, uint32_t addr, struct walk_at *at)
 
 static int by_base(const void *a, const void *b)
 {
-    uint32_t x = ((const struct walk_span *)a)->base & WALK_PHYS, y = ((const struct walk_span *)b)->base & WALK_PHYS;
+    uint32_t x = ((const struct walk_span *)a)->base & SH4_PHYS, y = ((const struct walk_span *)b)->base & SH4_PHYS;
     return x < y ? -1 : x > y;
 }
 
@@ -60,7 +56,7 @@ void walk_sort(struct sh4_walk *w)
     if (w->nspans)
         qsort(w->span, w->nspans, sizeof *w->span, by_base);
     for (size_t i = 0; i < w->nspans; i++) {
-        reach = MAX(reach, (w->span[i].base & WALK_PHYS) + w->span[i].size);
+        reach = MAX(reach, (w->span[i].base & SH4_PHYS) + w->span[i].size);
         w->span[i].reach = reach;
     }
 }
@@ -117,7 +113,7 @@ bool walk_inside(const struct sh4_walk *w, uint32_t f, uint32_t target)
 {
     const struct sh4_function *fn = &w->function[f];
     struct walk_at at;
-    uint32_t off = (target & WALK_PHYS) - (fn->low & WALK_PHYS);
+    uint32_t off = (target & SH4_PHYS) - (fn->low & SH4_PHYS);
     if (fn->high)
         return off < fn->high - fn->low;
     /* Without a size: inside is what no other function starts or owns. */

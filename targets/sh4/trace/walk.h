@@ -11,7 +11,6 @@
 #include "targets/sh4/trace/absint.h"
 #include "targets/sh4/trace/sites.h"
 
-enum { WALK_PHYS = 0x1FFFFFFF }; /* aliases differ above these bits */
 
 struct walk_span {
     uint32_t base, size; /* bytes */

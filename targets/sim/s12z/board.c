@@ -18,7 +18,6 @@ static struct s12z_board *self(struct sim_board *b) { return CONTAINER_OF(b, str
 struct s12z_intc *board_intc(struct s12z_board *b) { return b->intc; }
 struct s12z_dbg *board_dbg(struct s12z_board *b) { return b->dbg; }
 struct s12z_cpu *board_cpu(struct s12z_board *b) { return &b->cpu; }
-struct s12z_bus *s12z_board_bus(struct s12z_board *b) { return &b->bus; }
 uint64_t board_now(const struct s12z_board *b) { return b->cpu.cycles; }
 void board_entered_bdm(struct s12z_board *b) { bdc_entered(b->bdc); }
 void board_waiting(struct s12z_board *b, bool stop) { bdc_waiting(b->bdc, stop); }

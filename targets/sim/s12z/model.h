@@ -138,6 +138,5 @@ void board_left_wait(struct s12z_board *b);
 struct s12z_intc *board_intc(struct s12z_board *b);
 struct s12z_dbg *board_dbg(struct s12z_board *b);
 struct s12z_cpu *board_cpu(struct s12z_board *b);
-struct s12z_bus *s12z_board_bus(struct s12z_board *b);
 
 #endif

@@ -162,7 +162,7 @@ static uint32_t hudi_status(void *ctx, unsigned selector)
     case SH4_STATUS_FRQCR: return *board_stored(b, SH4_FRQCR);
     case SH4_STATUS_EVENTS: return (ccn->expevt & 0xFFFF) | ccn->intevt << 16;
     case SH4_STATUS_ASID: return REG_GET(ccn->pteh, SH4_PTEH_ASID);
-    case SH4_STATUS_BUS: return b->cpu.last_external & 0x1FFFFFFF;
+    case SH4_STATUS_BUS: return b->cpu.last_external & SH4_PHYS;
     case SH4_STATUS_FETCH: return b->cpu.last_fetch;
     case SH4_STATUS_OPERAND: return b->cpu.last_operand;
     case SH4_STATUS_UBC: return b->ubc.brcr >> SH4_BRCR_CMFB_LSB;

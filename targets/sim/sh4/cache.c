@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "probe/base/bytes.h"
+#include "targets/sh4/isa/regs.h"
 #include "targets/sim/sh4/cpu_internal.h"
 
 /* RAM mode takes the entries with bit 7 set (128-255 and 384-511); the other half stays cache. */
@@ -99,7 +100,7 @@ uint32_t sh4_cache_array_read(struct sh4_cpu *cpu, uint32_t addr)
  * virtual address in the data goes through the TLB; a miss there means no match. */
 static bool associative_match(struct sh4_cpu *cpu, uint32_t value, uint32_t tag, bool insn)
 {
-    uint32_t paddr = value & PHYS;
+    uint32_t paddr = value & SH4_PHYS;
     if (tag & TAG_INVALID)
         return false;
     if (cpu->ccn.mmucr & MMUCR_AT && cpu->mmu && value >> 30 != 2) {
@@ -132,10 +133,10 @@ static void write_oc_tag(struct sh4_cpu *cpu, unsigned i, uint32_t addr, uint32_
         return;
     uint32_t tag = associative ? f->otag[i] : (value & 0x1FFFFC00) | (addr & 0x3E0);
     if (f->odirty[i] && (!(value & ARRAY_U) || !(value & ARRAY_V) || tag != f->otag[i])) {
-        sh4_phys_write_line(cpu, f->otag[i] & PHYS, f->odata[i]);
+        sh4_phys_write_line(cpu, f->otag[i] & SH4_PHYS, f->odata[i]);
         spend(cpu, EV_OTHER_WAIT, cpu->cfg.costs.writeback);
     }
-    f->otag[i] = (tag & PHYS) | (value & ARRAY_V ? 0 : TAG_INVALID);
+    f->otag[i] = (tag & SH4_PHYS) | (value & ARRAY_V ? 0 : TAG_INVALID);
     f->odirty[i] = (value & (ARRAY_U | ARRAY_V)) == (ARRAY_U | ARRAY_V);
 }
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "probe/base/err.h"
+#include "targets/sh4/isa/regs.h"
 #include "targets/sim/sh4/cpu_internal.h"
 
 /* A line fill of about 26 cycles is the tutorial seed's "25 to 30 times" a hit. The rest are guesses of the
@@ -213,7 +214,7 @@ void sh4_cpu_step(struct sh4_cpu *cpu)
 static uint8_t *peek_byte(struct sh4_cpu *cpu, uint32_t vaddr, bool write)
 {
     struct sh4_fast *f = cpu->fast;
-    uint32_t paddr = vaddr & PHYS;
+    uint32_t paddr = vaddr & SH4_PHYS;
     if (vaddr >> 24 == ASERAM_AREA)
         return cpu->aseram + (vaddr & 0x3FF);
     if (vaddr >= 0xE0000000u)

@@ -40,7 +40,6 @@
 #define CCR_WRITABLE (CCR_OCE | CCR_WT | CCR_CB | CCR_ORA | CCR_OIX | CCR_ICE | CCR_IIX)
 #define MMUCR_AT 0x1u
 
-#define PHYS 0x1FFFFFFFu
 #define ASERAM_AREA 0xFCu /* top byte */
 
 /* Performance events (codes of PMCR.PMM), and three codes no event uses for the core's own books. */

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "probe/base/bytes.h"
+#include "targets/sh4/isa/regs.h"
 #include "targets/sim/sh4/decode.h"
 
 /* ---- physical memory ---- */
@@ -149,12 +150,12 @@ static struct dest find_dest(struct sh4_cpu *cpu, uint32_t vaddr, unsigned size,
         return (struct dest){ ROUTE_OC_RAM, vaddr, false };
     if (vaddr >> 30 == 2) { /* P1, P2 */
         if (vaddr >> 29 == 5 || !enabled)
-            return (struct dest){ ROUTE_UNCACHED, vaddr & PHYS, false };
-        return (struct dest){ ROUTE_CACHED, vaddr & PHYS, !(ccr & CCR_CB) };
+            return (struct dest){ ROUTE_UNCACHED, vaddr & SH4_PHYS, false };
+        return (struct dest){ ROUTE_CACHED, vaddr & SH4_PHYS, !(ccr & CCR_CB) };
     }
     if (translating(cpu))
         return translated(cpu, vaddr, access, enabled);
-    return (struct dest){ enabled ? ROUTE_CACHED : ROUTE_UNCACHED, vaddr & PHYS, ccr & CCR_WT };
+    return (struct dest){ enabled ? ROUTE_CACHED : ROUTE_UNCACHED, vaddr & SH4_PHYS, ccr & CCR_WT };
 }
 
 /* ---- instruction fetch ---- */
@@ -313,7 +314,7 @@ static bool store_queue_burst(struct sh4_cpu *cpu, uint32_t vaddr)
         struct dest d = translated(cpu, vaddr, SH4_ACCESS_WRITE, false);
         if (d.route == ROUTE_FAULT)
             return false;
-        paddr = d.paddr & PHYS & ~31u;
+        paddr = d.paddr & SH4_PHYS & ~31u;
     }
     spend(cpu, EV_OTHER_WAIT, cpu->cfg.costs.uncached_write);
     sh4_phys_write_line(cpu, paddr, cpu->fast->sq[q]);

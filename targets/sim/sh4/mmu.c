@@ -163,8 +163,8 @@ static void through_tlb(struct sh4_mmu *mmu, uint32_t vaddr, enum sh4_access acc
 /* What an access outside the TLB's reach means. */
 static void by_segment(uint32_t vaddr, struct sh4_xlat *out)
 {
-    out->paddr = vaddr & 0x1FFFFFFF;
-    out->page_mask = 0x1FFFFFFF;
+    out->paddr = vaddr & SH4_PHYS;
+    out->page_mask = SH4_PHYS;
     out->cacheable = vaddr < 0xA0000000 || (vaddr >= 0xC0000000 && vaddr < 0xE0000000);
 }
 

@@ -55,7 +55,7 @@ void sh4_mmu_init(struct sh4_mmu *mmu, struct sh4_ccn *ccn);
  * user   SR.MD = 0: addresses from 0x80000000 on are address errors, but the store queues (0xE0000000-
  *        0xE3FFFFFF) while MMUCR.SQMD = 0
  * P0/U0/P3 and, with MMUCR.AT=1, the store queue area go through the TLB; P1 and P2 are mapped, P4 returned
- * as paddr = vaddr & 0x1FFFFFFF, not cacheable. No change to PTEH/TEA: see sh4_mmu_fault.
+ * as paddr = vaddr & SH4_PHYS, not cacheable. No change to PTEH/TEA: see sh4_mmu_fault.
  * Moves URC and LRUI on as the hardware does for each TLB access; an outer cache that answers without
  * calling leaves them alone. */
 void sh4_mmu_translate(struct sh4_mmu *mmu, uint32_t vaddr, enum sh4_access access, bool user,
