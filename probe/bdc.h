@@ -7,7 +7,7 @@
  * Two kinds of adapter fit: those with a raw byte pipe (OSBDM, the simulated wire) do every op; those whose firmware
  * offers whole actions (USBDM) do BDC_READ and BDC_WRITE, registers, BACKGROUND, GO, STEP1, BDCCSR, and refuse the rest
  * with -ERR_UNSUPPORTED before anything is sent; can() tells beforehand.
- * Source for the commands: MC9S12ZVM and S12ZVHY reference manuals, chapter S12ZBDC, by reference/s12z.md 1. */
+ * Source for the commands: MC9S12ZVM and S12ZVHY reference manuals, chapter S12ZBDC. */
 #ifndef PROBE_BDC_H
 #define PROBE_BDC_H
 

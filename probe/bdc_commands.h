@@ -1,5 +1,5 @@
 /* The S12ZBDCV2 command set: opcodes and what follows each on the wire.
- * Source: reference/s12z.md 1.4 (ZVHL p.155-173, ZVM p.163-166). */
+ * Source: ZVHL p.155-173, ZVM p.163-166. */
 #ifndef PROBE_BDC_COMMANDS_H
 #define PROBE_BDC_COMMANDS_H
 
@@ -54,7 +54,7 @@ int bdc_shape(uint8_t opcode, struct bdc_shape *out);
 /* bdc_name - "READ_MEM.w_WS", "WRITE_D6"; "?" for no command. Static lifetime. */
 const char *bdc_name(uint8_t opcode);
 
-/* Times in BDC clock cycles. Source: reference/s12z.md 1.1-1.3. */
+/* Times in BDC clock cycles. Source: ZVHL p.144-175, ZVM p.151-166. */
 enum {
     BDC_BIT_CYCLES = 16,
     BDC_SAMPLE_CYCLE = 10,      /* target samples, and host reads, this long after the host's falling edge */

@@ -1,5 +1,5 @@
 /* Inside of the driver "cmsis-dap": the protocol's messages, its two transports, what single probes need.
- * Source for everything here: reference/adapters.md 1 (CMSIS-DAP ref_dap.txt, dap_firmware.md, DAP.c). */
+ * Source for everything here: CMSIS-DAP ref_dap.txt, dap_firmware.md, DAP.c. */
 #ifndef PROBE_CMSIS_DAP_H
 #define PROBE_CMSIS_DAP_H
 

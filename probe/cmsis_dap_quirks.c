@@ -1,5 +1,5 @@
 /* Which USB devices are CMSIS-DAP probes, which of their interfaces to use, and what is odd about single products. Pure.
- * Source: reference/adapters.md 1.2, 1.3, 1.7 (OpenOCD cmsis_dap_usb_bulk.c, cmsis_dap_usb_hid.c; pyOCD common.py; probe-rs tools.rs). */
+ * Source: OpenOCD cmsis_dap_usb_bulk.c, cmsis_dap_usb_hid.c; pyOCD common.py; probe-rs tools.rs. */
 #include "probe/cmsis_dap.h"
 
 #include <string.h>

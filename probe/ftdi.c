@@ -266,7 +266,7 @@ static int ftdi_op_reopen(struct probe *p, struct err *err)
 
 /* ---- list ---- */
 
-/* Chips by bcdDevice: makers of boards give them other ids. Sources: data sheets; reference/adapters.md 2.1. */
+/* Chips by bcdDevice: makers of boards give them other ids. Source: data sheets. */
 static const struct chip {
     uint16_t bcd;
     const char *name;

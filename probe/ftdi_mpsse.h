@@ -3,7 +3,7 @@
  * Long shifts go as bytes, the last bit of a scan goes out with TMS; TMS commands have at most 6 bits (some FT2232 parts are
  * reported to get 7 wrong), so the end of one DR scan and the beginning of the next are one command. A scan of 32 bits behind
  * another takes 12 bytes out and 5 back.
- * Source: FTDI AN_108, Command Processor for MPSSE (opcodes, order of bits); reference/adapters.md 2.4. */
+ * Source: FTDI AN_108, Command Processor for MPSSE (opcodes, order of bits). */
 #ifndef PROBE_FTDI_MPSSE_H
 #define PROBE_FTDI_MPSSE_H
 

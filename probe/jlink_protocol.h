@@ -1,6 +1,6 @@
 /* J-Link's requests and replies as bytes: pure functions, no I/O. All numbers on the wire are little-endian.
- * Source: reference/adapters.md 3 (libjaylink jtag.c, device.c, target.c; the vendor's RM08001 as quoted by Black Magic Debug;
- * OpenOCD's jlink.c). */
+ * Source: libjaylink jtag.c, device.c, target.c; the vendor's RM08001 as quoted by Black Magic Debug;
+ * OpenOCD's jlink.c. */
 #ifndef PROBE_JLINK_PROTOCOL_H
 #define PROBE_JLINK_PROTOCOL_H
 

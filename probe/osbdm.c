@@ -4,7 +4,7 @@
  * that pauses for 512 cycles. Packets have no numbers and the firmware has one buffer each way, so there is one at a time; its answer's read
  * is on the bus before it, since the one before was answered: what that brings before there is a question belongs to an earlier one, and
  * then the answer taken for the last was not its own. The firmware knows no ACK pulses: it leaves some 36 cycles between bytes instead.
- * Source: reference/s12z.md 6.3 (firmware build 31 revision 26: cmd_processing.c, bdm_9s12z.c, bdm_bgnd_driver.c). */
+ * Source: firmware build 31 revision 26: cmd_processing.c, bdm_9s12z.c, bdm_bgnd_driver.c. */
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>

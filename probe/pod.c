@@ -15,7 +15,7 @@ static struct pod *self(struct probe *p) { return CONTAINER_OF(p, struct pod, pr
 
 /* ---- finding ---- */
 
-/* Its place among the interfaces differs, its endpoints do not. Source: reference/s12z.md 6.2, 6.3. */
+/* Its place among the interfaces differs, its endpoints do not. Source: USBDM-FW, OSBDM. */
 static const struct usb_interface *interface_of(const struct usb_info *dev, unsigned *max_packet)
 {
     for (size_t i = 0; i < dev->nitfs; i++) {

@@ -1,5 +1,5 @@
 /* Driver "sim" for boards with a BKGD pin: BDC commands become timed stretches of the line, as the firmware of a pod
- * makes them. Bit times and turnarounds: reference/s12z.md 1.1-1.3. */
+ * makes them. Bit times and turnarounds: ZVHL p.144-175, ZVM p.151-166. */
 #include "probe/sim_bdc.h"
 
 #include <stdlib.h>
@@ -12,7 +12,7 @@ enum {
     ZERO_LOW_CYCLES = 13,
     SYNC_REQUEST_NS = 1000000, /* 128 cycles of a 0.13 MHz clock: slower than any part's */
     SYNC_ANSWER_NS = 2000000,
-    ACK_TIMEOUT_NS = 3000000,  /* pods wait 2.5 ms (reference/s12z.md 1.3) */
+    ACK_TIMEOUT_NS = 3000000,  /* pods wait 2.5 ms (USBDM-FW) */
     ACK_TIMEOUT_CYCLES = 1024,
     LONG_ACK_LIMIT_CYCLES = 40,
     MAX_STRETCHES = 3 * 8 * 12, /* of one command or one answer */

@@ -6,7 +6,7 @@
  * program, no permission and which udev rule helps), -ERR_TIMEOUT a deadline passed (the transfer is then cancelled and
  * its buffer free again), -ERR_PROTOCOL the endpoint stalled, and the halt has been cleared: what else was in flight on it ends the
  * same way; or more came than was asked for.
- * Source for the meaning of libusb's results: reference/adapters.md 4.2. */
+ * Source for the meaning of libusb's results: libusb-1.0's API documentation, and its core.c and io.c. */
 #ifndef PROBE_USB_H
 #define PROBE_USB_H
 

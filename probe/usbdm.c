@@ -3,7 +3,7 @@
  *
  * One command at a time: the firmware takes command and answer in one buffer. The answer's read is on the bus before it. V4 firmware marks an answer
  * with its command's bit 7, which alternates; V5 with two bits that count.
- * Source: reference/s12z.md 6.2 (podonoghue/usbdm-firmware, USBDM_JMxx_V4_12; usbdm-kinetis; the host's low_level_usb.cpp). */
+ * Source: podonoghue/usbdm-firmware, USBDM_JMxx_V4_12; usbdm-kinetis; the host's low_level_usb.cpp. */
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>

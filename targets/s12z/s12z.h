@@ -18,7 +18,7 @@ struct s12z_options {
     bool allow_security_byte; /* flash_write may change 0xFFFE00-0xFFFE0F */
 };
 
-/* What the driver must know of a part beforehand; the rest it finds out. Source: reference/s12z.md 0, 3.1. */
+/* What the driver must know of a part beforehand; the rest it finds out. Source: HDR, ZVM p.127. */
 struct s12z_chip {
     const char *name, *help;
     uint32_t ram_end;     /* RAM is 0x001000 .. ram_end */

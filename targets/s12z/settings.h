@@ -1,4 +1,4 @@
-/* Encodings no document we could read settles, each a named setting with its default (reference/s12z.md 8). The decoder tries
+/* Encodings no document we could read settles, each a named setting with its default (docs/unverified.md). The decoder tries
  * the variants of those marked [stream] on a capture and says which are consistent; docs/unverified.md has the bench test of each. */
 #ifndef TARGETS_S12Z_SETTINGS_H
 #define TARGETS_S12Z_SETTINGS_H

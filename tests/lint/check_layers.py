@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Layers point one way (STYLE.md, section 1): reads every #include of the product's folders and prints
+"""Layers point one way (docs/design.md): reads every #include of the product's folders and prints
 file:line of each that points back, that reaches a library from the wrong layer, or that takes the
 driver into the board model; checks the top level's contents; and, given the build folder, that no
 static library holds mutable file-scope variables, and that files on stairs call downwards only.

@@ -1,4 +1,4 @@
-/* Every opcode of the BDC command set (reference/s12z.md 1.4): what follows it, and that nothing else is a command. */
+/* Every opcode of the BDC command set (ZVHL p.155-173, ZVM p.163-166): what follows it, and that nothing else is a command. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

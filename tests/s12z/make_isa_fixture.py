@@ -2,7 +2,7 @@
 """Writes fixtures/isa.txt: instructions and what GNU objdump says of them. usage: make_isa_fixture.py OBJDUMP > fixtures/isa.txt
 
 Each opcode of both pages with 16 random tails, each postbyte xb behind LD D2, and the samples of gas. Lines: hex bytes, tab, text.
-Lengths that objdump is known to get wrong (shift forms 0x10 and 0x34 with a long postbyte: reference/s12z.md 4.6) and
+Lengths that objdump is known to get wrong (shift forms 0x10 and 0x34 with a long postbyte) and
 numbers it prints wrong (BCLR, BSET, BTGL of a register: it shows 3 bits of the bit number) are left out by rule, not by hand."""
 import random, re, subprocess, sys, tempfile
 

@@ -1,5 +1,5 @@
 /* Random S12Z programs and the traces of their runs: code bytes from a generator, executed as an abstract program (blocks and random
- * outcomes, never decoded), lines from an encoder written from reference/s12z.md 2.8-2.12. What a decoder finds in the lines must be
+ * outcomes, never decoded), lines from an encoder written from ZVM p.226-227, ZVHL p.224-225. What a decoder finds in the lines must be
  * what happened here. */
 #ifndef TESTS_S12Z_SYNTH_H
 #define TESTS_S12Z_SYNTH_H

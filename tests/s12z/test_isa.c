@@ -68,7 +68,7 @@ static void isa__cut_anywhere__asks_for_more(void **state)
     }
 }
 
-/* Rows of reference/s12z.md 4.3; AA FC 34 56 and AA D8 among the jumps. */
+/* Rows of binutils' s12z-opc.c; AA FC 34 56 and AA D8 among the jumps. */
 static void isa__flow__as_the_reference_lists(void **state)
 {
     static const struct { const char *hex; uint8_t flow, length; uint32_t target; bool general; } rows[] = {

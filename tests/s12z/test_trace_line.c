@@ -1,4 +1,4 @@
-/* The line codec: rows worked out from reference/s12z.md 2.8, 2.9, round trips, and what is refused. */
+/* The line codec: rows worked out from ZVM p.226-227, round trips, and what is refused. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,4 +1,4 @@
-/* Lines to bytes and edges, for tests of the decoders: written from reference/s12z.md 2.7, 2.8 by itself, not with the product's code. */
+/* Lines to bytes and edges, for tests of the decoders: written from ZVHL p.222-225, ZVM p.226-227 by itself, not with the product's code. */
 #ifndef TESTS_S12Z_WIRE_H
 #define TESTS_S12Z_WIRE_H
 

@@ -217,7 +217,7 @@ static void run_slice(struct stub *s)
     }
 }
 
-/* Where sh-stub.c believes the instruction goes (reference/sh4.md 7.3). */
+/* Where sh-stub.c believes the instruction goes (GDB sh-stub.c, doSStep). */
 static uint32_t believed(struct stub *s)
 {
     uint32_t pc = s->cpu.pc;

@@ -23,7 +23,7 @@
 enum { PR = 17, PC = 16, SR = 22, R_R0B0 = 43 };
 #define MS 1000000ull
 
-/* What is known of stubs that exist (reference/sh4.md 7.1, 7.3, 8). */
+/* What is known of stubs that exist (their sources, docs/sources.md). */
 static const struct { const char *name; struct stub_quirks q; } stubs[] = {
     { "QEMU", { .words = 59, .vcont = true, .qemu = true, .no_P = true, .no_X = true } },
     { "both banks, vCont announced", { .words = 59, .vcont_silent = true, .no_P = true } },

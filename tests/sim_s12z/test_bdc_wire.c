@@ -1,4 +1,4 @@
-/* The debug controller against the rules of reference/s12z.md 1, sentence by sentence, on the bare pin. */
+/* The debug controller against the rules of the manuals (ZVHL p.143-177), sentence by sentence, on the bare pin. */
 #include "tests/sim_s12z/wire.h"
 
 enum { ENBDC = 0x8000, BDMACT = 0x4000, BDCCIS = 0x2000, STEAL = 0x0800, CLKSW = 0x0400, UNSEC = 0x0200, ERASE = 0x0100, WAIT = 0x80,

@@ -1,4 +1,4 @@
-/* The DBG module without profiling, against reference/s12z.md 2.1-2.5 sentence by sentence: registers, sequencer, comparators,
+/* The DBG module without profiling, against ZVHL p.191-223 sentence by sentence: registers, sequencer, comparators,
  * breakpoints, buffer. The trace modes are in test_dbg_trace.c, profiling in test_dbg_profile.c. */
 #include "tests/sim_s12z/dbg_rig.h"
 

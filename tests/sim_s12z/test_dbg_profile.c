@@ -1,4 +1,4 @@
-/* Code profiling and its pins, against reference/s12z.md 2.6-2.12. Expected lines are written by hand from the tables there and the
+/* Code profiling and its pins, against ZVHL p.191-226 and ZVM p.226-227. Expected lines are written by hand from the tables there and the
  * listings in dbg_rig.h; neither the codec nor the edge decoder of targets/s12z is used. */
 #include "tests/sim_s12z/dbg_rig.h"
 

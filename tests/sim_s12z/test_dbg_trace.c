@@ -1,4 +1,4 @@
-/* The trace buffer and the four ordinary trace modes, against reference/s12z.md 2.4 and 2.5. Expected lines are written by hand from
+/* The trace buffer and the four ordinary trace modes, against ZVHL p.191-222. Expected lines are written by hand from
  * the tables there and the listings in dbg_rig.h. */
 #include "tests/sim_s12z/dbg_rig.h"
 

@@ -1,5 +1,5 @@
 /* The BKGD and RESET side of a BDM pod's firmware: bytes and SYNC as stretches of the line, timed by the clock last measured. Used by the
- * models of USBDM and OSBDM. Bit timing: reference/s12z.md 1.1-1.3. */
+ * models of USBDM and OSBDM. Bit timing: ZVHL p.144-175, ZVM p.151-166. */
 #ifndef TESTS_USB_MODEL_BKGD_H
 #define TESTS_USB_MODEL_BKGD_H
 

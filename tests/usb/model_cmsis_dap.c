@@ -1,6 +1,6 @@
 /* A CMSIS-DAP probe on USB: version 1 (HID), version 2 (vendor bulk), or both on one device. What the commands do is in
  * model_cmsis_dap_fw.c; here are descriptors, packets, buffers and the ways in which probes in the field differ.
- * Written from reference/adapters.md 1.1-1.3, 1.6, 1.7 (CMSIS-DAP dap_firmware.md, USBD_User_HID_0.c, USBD_User_CustomClass_0.c).
+ * Written from CMSIS-DAP dap_firmware.md, USBD_User_HID_0.c, USBD_User_CustomClass_0.c.
  *
  * Options, comma separated:
  *   v1 | v2 | both          interfaces (default v2)

@@ -1,5 +1,5 @@
 /* The firmware of a CMSIS-DAP probe: one request in, one response out, pins of a board behind it. No USB here.
- * Written from reference/adapters.md 1.3-1.6 (CMSIS-DAP ref_dap.txt, DAP.c). Transfers to Arm debug ports (0x05, 0x06) are not
+ * Written from CMSIS-DAP ref_dap.txt, DAP.c. Transfers to Arm debug ports (0x05, 0x06) are not
  * part of it: no board here has such a port. */
 #ifndef TESTS_USB_MODEL_CMSIS_DAP_FW_H
 #define TESTS_USB_MODEL_CMSIS_DAP_FW_H

@@ -1,5 +1,5 @@
 /* A J-Link on USB: descriptors, the stream of requests, replies in transfers. What the commands do is in model_jlink_fw.c.
- * Written from reference/adapters.md 3 (libjaylink discovery_usb.c, transport_usb.c), and for the product ids and the end of
+ * Written from libjaylink discovery_usb.c, transport_usb.c, and for the product ids and the end of
  * transfers from the vendor's WebUSB client (list of filters; "no NULL packet after 2048 bytes").
  *
  * Options, comma separated:

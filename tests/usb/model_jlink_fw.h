@@ -1,5 +1,5 @@
 /* What a J-Link's firmware does with commands, without USB: bytes of requests in, bytes of replies out.
- * Source: reference/adapters.md 3.2 (libjaylink, the vendor's RM08001 as quoted by Black Magic Debug). */
+ * Source: libjaylink, the vendor's RM08001 as quoted by Black Magic Debug. */
 #ifndef TESTS_USB_MODEL_JLINK_FW_H
 #define TESTS_USB_MODEL_JLINK_FW_H
 

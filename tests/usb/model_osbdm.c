@@ -1,5 +1,5 @@
 /* An OSBDM pod with the firmware for S12Z: packets of 64 bytes, a pipe of bytes to BKGD with fixed delays, a serial port beside it.
- * Written from reference/s12z.md 6.3 and its sources (ehntoo/osbdm, OSBDM-JM60: cmd_processing.c, bdm_9s12z.c, bdm_bgnd_driver.c,
+ * Written from its firmware (ehntoo/osbdm, OSBDM-JM60: cmd_processing.c, bdm_9s12z.c, bdm_bgnd_driver.c,
  * Usb_Descriptor.c). What a SYNC that nobody answers does is theirs, too: the clock stays what it was.
  *
  * Options, comma separated:

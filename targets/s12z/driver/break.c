@@ -1,5 +1,5 @@
 /* Breakpoints: BGND in RAM, comparators of the DBG module elsewhere; and that module, which a profile shares (see s12z/driver/driver.h).
- * Source: reference/s12z.md 2.1-2.4. */
+ * Source: ZVHL p.191-226, HDR. */
 #include <stdio.h>
 #include <string.h>
 

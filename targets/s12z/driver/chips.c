@@ -1,4 +1,4 @@
-/* The parts. Source: reference/s12z.md 0, 3.1 (.prm files of the derivatives, USBDM's device list). */
+/* The parts. Source: .prm files of the derivatives, USBDM's device list. */
 #include "targets/s12z/s12z.h"
 
 #include <stddef.h>

@@ -1,5 +1,5 @@
 /* Flash and EEPROM through the part's own controller, FTMRZ, over BDC; the CPU stays halted, unless there is so much that a loader in RAM pays
- * (s12z/driver/loader.c). Source: reference/s12z.md 1.9, 3.1, 3.2; registers from
+ * (s12z/driver/loader.c). Source: ZVHL p.152, ZVM p.127-163, HDR; registers from
  * the derivative header (mc9s12zvml128.h); command codes and word counts as open boot loaders for these parts use them.
  *
  * The security byte lies in the sector of the vectors, so every load that has vectors erases it, and an erased one means "secured". That sector is

@@ -1,4 +1,4 @@
-/* BDC commands with everything a part may answer: ACK, long ACK, nothing. Source: reference/s12z.md 1.2-1.7. */
+/* BDC commands with everything a part may answer: ACK, long ACK, nothing. Source: ZVHL p.143-208, ZVM p.127-166, GDB s12z-tdep.c. */
 #include <stdio.h>
 #include <string.h>
 
@@ -153,7 +153,7 @@ static int ack_of_fast_clock(struct s12z_target *t, struct err *err)
     return 0;
 }
 
-/* Adapters that know no pulses want none, which takes bus cycles of the program (reference/s12z.md 1.3); others enable it by themselves. */
+/* Adapters that know no pulses want none, which takes bus cycles of the program (ZVHL p.144-172, ZVM p.151-166); others enable it by themselves. */
 static int enable_ack(struct s12z_target *t, struct err *err)
 {
     struct bdc_op op = { .kind = BDC_COMMAND, .opcode = BDC_ACK_ENABLE };

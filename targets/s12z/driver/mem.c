@@ -13,7 +13,7 @@ bool s12z_in_flash(const struct s12z_target *t, uint32_t addr)
 }
 
 /* Registers are words where they can be, which is how 16-bit counters want it. Never a word at the trace buffer's port: that would take a line
- * out of it (reference/s12z.md 2.4). */
+ * out of it (ZVHL p.191-222). */
 static unsigned register_width(uint32_t addr, size_t len)
 {
     bool port = addr == S12Z_DBGTB;

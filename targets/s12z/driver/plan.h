@@ -1,6 +1,6 @@
 /* Start and stop points onto comparators and sequencer of the DBG module, as far as they go. Pure.
  *
- * What the module can do (reference/s12z.md 2.3, 2.6): begin at a comparator's match (Begin alignment; nothing ends it then but a full
+ * What the module can do (ZVHL p.191-226, ZVM p.226): begin at a comparator's match (Begin alignment; nothing ends it then but a full
  * buffer), or run from arming and end at matches (End alignment, up to four). It cannot do both in one session. Everything else the host
  * does on the lines as they come: it sees every pass of every point (s12z/trace/events.h). */
 #ifndef TARGETS_S12Z_DRIVER_PLAN_H

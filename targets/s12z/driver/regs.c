@@ -1,4 +1,4 @@
-/* CPU registers. GDB's numbers are BDC's own (reference/s12z.md 1.6, 5). */
+/* CPU registers. GDB's numbers are BDC's own (ZVM p.165, GDB s12z-tdep.c). */
 #include "probe/base/bytes.h"
 #include "probe/base/util.h"
 #include "targets/s12z/driver/driver.h"

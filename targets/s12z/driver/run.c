@@ -1,4 +1,4 @@
-/* Run control: halt, resume, steps, and why it stopped. Source: reference/s12z.md 1.5, 1.8, 2.3. */
+/* Run control: halt, resume, steps, and why it stopped. Source: ZVM p.127-166, ZVHL p.143-227. */
 #include <stdio.h>
 #include <string.h>
 

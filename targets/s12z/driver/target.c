@@ -1,4 +1,4 @@
-/* The S12Z target: attach, identify, reset, detach, and the table. Source: reference/s12z.md 0, 1.8, 1.9. */
+/* The S12Z target: attach, identify, reset, detach, and the table. Source: HDR, ZVHL p.143-227, ZVM p.163. */
 #include <stdlib.h>
 #include <string.h>
 

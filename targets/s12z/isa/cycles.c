@@ -1,4 +1,4 @@
-/* Core clocks per instruction. No readable source gives them (reference/s12z.md 4.7): every figure here is an assumption,
+/* Core clocks per instruction. No readable source gives them (docs/unverified.md): every figure here is an assumption,
  * listed in docs/unverified.md, and nothing but virtual time depends on it. */
 #include "probe/base/util.h"
 #include "targets/s12z/isa/isa.h"

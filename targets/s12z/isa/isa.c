@@ -13,7 +13,7 @@ struct range {
 };
 #define R(first, last, op, form, bytes) { first, last, S12Z_OP_##op, form, bytes }
 
-/* reference/s12z.md 4.3, 4.5; gaps: 0x10-0x17 by F_SHIFT, 0x1B page 2 */
+/* binutils s12z-opc.c; gaps: 0x10-0x17 by F_SHIFT, 0x1B page 2 */
 static const struct range page1[] = {
     R(0x00, 0x00, BGND, F_NONE, 0), R(0x01, 0x01, NOP, F_NONE, 0), R(0x02, 0x02, BRCLR, F_BM_REL, 0),
     R(0x03, 0x03, BRSET, F_BM_REL, 0), R(0x04, 0x04, PSH, F_PSH, 0), R(0x05, 0x05, RTS, F_NONE, 0),
@@ -45,7 +45,7 @@ static const struct range page1[] = {
     R(0xFE, 0xFE, SUB, F_SUB_YX, 0), R(0xFF, 0xFF, SWI, F_NONE, 0),
 };
 
-/* reference/s12z.md 4.6; what is missing is TRAP */
+/* binutils s12z-opc.c; what is missing is TRAP */
 static const struct range page2[] = {
     R(0x00, 0x00, LD, F_S_OPR, 0), R(0x01, 0x01, ST, F_S_OPR, 0), R(0x02, 0x02, CMP, F_S_OPR, 0), R(0x03, 0x03, LD, F_S_IMM, 0),
     R(0x04, 0x04, CMP, F_S_IMM, 0), R(0x05, 0x05, STOP, F_NONE, 0), R(0x06, 0x06, WAI, F_NONE, 0), R(0x07, 0x07, SYS, F_NONE, 0),
@@ -125,7 +125,7 @@ static struct s12z_operand adjusted(unsigned xb, unsigned bytes)
     return o;
 }
 
-/* xb 0xC0-0xFF. Source: reference/s12z.md 4.4. */
+/* xb 0xC0-0xFF. Source: binutils s12z-opc.c. */
 static struct s12z_operand operand_high(struct cursor *c, unsigned xb, unsigned bytes)
 {
     static const uint8_t base[] = { S12Z_X, S12Z_Y, S12Z_S, S12Z_P };
@@ -201,7 +201,7 @@ static void relative(struct cursor *c, uint32_t pc, struct s12z_insn *i)
     i->target = (pc + (uint32_t)disp) & 0xFFFFFF;
 }
 
-/* bm: which bit of what (reference/s12z.md 4.3). */
+/* bm: which bit of what (binutils s12z-opc.c). */
 static void bit_operand(struct cursor *c, struct s12z_insn *i)
 {
     unsigned bm = take(c, 1);
@@ -307,7 +307,7 @@ static void shift(struct cursor *c, unsigned opcode, struct s12z_insn *i)
     }
 }
 
-/* MUL, DIV, MOD, MAC, QMUL: Dd and two sources by mb; bit 7 of mb: signed (reference/s12z.md 4.6). */
+/* MUL, DIV, MOD, MAC, QMUL: Dd and two sources by mb; bit 7 of mb: signed (binutils s12z-opc.c). */
 static void multiply(struct cursor *c, unsigned opcode, struct s12z_insn *i)
 {
     unsigned mb = take(c, 1), bytes = (mb & 3) + 1;

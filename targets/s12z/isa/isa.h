@@ -1,6 +1,6 @@
 /* S12Z instructions: decoding bytes into operation, operands, length and effect on control flow.
  * Pure functions without state, used by the board model, the flow walker and the debug driver.
- * Source: reference/s12z.md 4 (encodings checked against binutils 2.40, whose 2 length faults are listed there). */
+ * Source: GNU binutils 2.40, opcodes/s12z-opc.c, whose two faults in lengths tests/s12z/make_isa_fixture.py names. */
 #ifndef TARGETS_S12Z_ISA_ISA_H
 #define TARGETS_S12Z_ISA_ISA_H
 
@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Register codes as instructions encode them (reference/s12z.md 4.1); differs from the BDC and GDB order. */
+/* Register codes as instructions encode them (GDB s12z-tdep.c, HDR); differs from the BDC and GDB order. */
 enum s12z_reg { S12Z_D2, S12Z_D3, S12Z_D4, S12Z_D5, S12Z_D0, S12Z_D1, S12Z_D6, S12Z_D7, S12Z_X, S12Z_Y, S12Z_S, S12Z_P,
                 S12Z_CCH, S12Z_CCL, S12Z_CCW, S12Z_NOREG };
 

@@ -2,7 +2,7 @@
  *
  * The bit time is found from the edges themselves, so neither bus clock nor sample rate need be known, and a program that changes
  * its clock is followed. A clock that stands for clearly longer than a bit is a gap: lines begin after gaps, so a bit lost or gained
- * spoils its own line only. Source: reference/s12z.md 2.7; edge rule and first edge are settings. */
+ * spoils its own line only. Source: ZVHL p.222-225, ZVM p.226; edge rule and first edge are settings. */
 #ifndef TARGETS_S12Z_TRACE_EDGES_H
 #define TARGETS_S12Z_TRACE_EDGES_H
 

@@ -252,7 +252,7 @@ static bool in_path(const struct s12z_flow *f, const struct node_info *n, uint32
 
 static uint32_t handler_of(const struct s12z_flow *f, unsigned byte, bool *known);
 
-/* Vector bytes of the software exceptions (reference/s12z.md 2.11); 0: none. */
+/* Vector bytes of the software exceptions (ZVM p.226); 0: none. */
 static unsigned trap_byte(unsigned op)
 {
     switch (op) {
@@ -924,7 +924,7 @@ static int resynchronise(struct s12z_flow *f, const struct s12z_line *l, struct 
     return go_to(f, pc, err);
 }
 
-/* 65536 bus clocks without a change of flow (reference/s12z.md 2.9, TSOVF): an endless loop has been reached by then, since the way there takes no
+/* 65536 bus clocks without a change of flow (ZVM p.227, TSOVF): an endless loop has been reached by then, since the way there takes no
  * such time. */
 static void long_since(struct s12z_flow *f)
 {

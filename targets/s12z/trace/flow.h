@@ -5,7 +5,7 @@
  * only where a node is met for the first time, holds a static call, or ends in an indirect jump or return.
  *
  * An interrupt falls somewhere into the node under way; where, the RTI's destination tells, and the node goes on from there
- * (reference/s12z.md 2.14). Not thread safe; allocates only when new code is met. */
+ * Not thread safe; allocates only when new code is met. */
 #ifndef TARGETS_S12Z_TRACE_FLOW_H
 #define TARGETS_S12Z_TRACE_FLOW_H
 

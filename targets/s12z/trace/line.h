@@ -1,5 +1,5 @@
 /* Code-profiling lines: one 64-bit trace buffer line to its meaning and back. Pure.
- * A line is held as a 64-bit number whose lowest byte is line byte 0 (INFO). Source: reference/s12z.md 2.8, 2.9. */
+ * A line is held as a 64-bit number whose lowest byte is line byte 0 (INFO). Source: ZVM p.226-227, ZVHL p.224-225. */
 #ifndef TARGETS_S12Z_TRACE_LINE_H
 #define TARGETS_S12Z_TRACE_LINE_H
 

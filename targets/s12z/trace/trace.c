@@ -1,7 +1,7 @@
 /* Two ways for lines: from the pins PDO and PDOCLK, continuously, where the adapter captures them; else in bursts, read from the trace buffer
  * over BDC after each session. A full buffer ends a session either way. Under the lossless policy it halts the program, which goes on
  * from there when the buffer is empty, so sessions are one to the walker; under the live policy the program runs on, and what it
- * did until the next session is a gap, counted. Source: reference/s12z.md 2.4, 2.6, 2.7. */
+ * did until the next session is a gap, counted. Source: ZVHL p.191-226, ZVM p.226. */
 #include "targets/s12z/trace/trace.h"
 
 #include <stdio.h>
@@ -21,7 +21,7 @@ enum { LINES = 64, LINE_BYTES = 8, IVBR = 0x0010, EDGES = 1 << 15, FEW_EDGES = 6
 #define LOOK_NS 5000000u         /* pins: the module is asked at least this often whether it still runs */
 #define IVBR_SETTLES_NS 100000000u /* after arming IVBR is read with every batch of lines, later now and then */
 #define IVBR_AGAIN_NS 50000000u
-enum { SAMPLES_WANTED = 4, SAMPLES_LEAST = 2 }; /* in a bit, of a capture that samples. Source: reference/s12z.md 6.4 */
+enum { SAMPLES_WANTED = 4, SAMPLES_LEAST = 2 }; /* in a bit, of a capture that samples: our reckoning from the bit's two bus clocks */
 #define QUIET_NS 1000000u        /* pins: this long without an edge is idle */
 #define END_LIMIT_NS 20000000u   /* pins: a session's last line is looked for that long, every END_LOOK_NS */
 #define END_LOOK_NS 1000000u

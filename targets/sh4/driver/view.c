@@ -1,7 +1,7 @@
 /* Which register a data scan shows. The manual has SDDR alone. The one public source of the private commands keeps book of two: behind ASERAM write,
  * reset, boot and break a scan of SDDR is followed by one of SDSR, a status, and that by one of SDDR only if its bit 0 was 1; interrupt, bypass,
  * status read and Test-Logic-Reset pin SDDR. Which of the two an SH7750 is, is found out at every attach.
- * Source: reference/sh4.md 3.2; github.com/jekkos/urjtag-st7xxx, urjtag/src/hudi/hudi.c (hudi_sdmode, hudi_sdmode_locked). That is unfinished, and
+ * Source: github.com/jekkos/urjtag-st7xxx, urjtag/src/hudi/hudi.c (hudi_sdmode, hudi_sdmode_locked). That is unfinished, and
  * as it fills ASERAM it does not heed its own book: docs/unverified.md. */
 #include "probe/base/bytes.h"
 #include "probe/base/log.h"

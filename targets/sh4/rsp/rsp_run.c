@@ -1,6 +1,6 @@
 /* Running, stepping and stops. A stub's own step is used where it can be trusted: between branches by all, at branches by those that
  * step a CPU. The others compute where a branch goes, and some wrongly (bit 7 and bit 11 of displacements, BT/S, BF/S, BRAF, BSRF,
- * RTE: reference/sh4.md 7.3), so here the branch is worked out and its delay slot stepped alone: no instruction that is legal in
+ * RTE: GDB sh-stub.c, doSStep), so here the branch is worked out and its delay slot stepped alone: no instruction that is legal in
  * a slot depends on where it stands. */
 #include <stdio.h>
 #include <stdlib.h>

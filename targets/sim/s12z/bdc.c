@@ -7,7 +7,7 @@
 
 enum { FILLER = 0xEE, ERASE_MS = 100, SWITCH_CYCLES = 150, PATIENCE = 512 /* core clocks an access waits for the bus */, ERROR_FLAGS = CSR_RAMWF | CSR_OVRUN | CSR_NORESP | CSR_RDINV | CSR_ILLACC | CSR_ILLCMD };
 
-/* Register numbers of READ_Rn and WRITE_Rn; 12 is CCR. Source: reference/s12z.md 1.6. */
+/* Register numbers of READ_Rn and WRITE_Rn; 12 is CCR. Source: ZVM p.165, GDB s12z-tdep.c. */
 static const uint8_t registers[] = { S12Z_D0, S12Z_D1, S12Z_D2, S12Z_D3, S12Z_D4, S12Z_D5, S12Z_D6, S12Z_D7, S12Z_X, S12Z_Y, S12Z_S,
                                      S12Z_P, S12Z_CCW };
 
@@ -317,7 +317,7 @@ static unsigned refusal(const struct s12z_bdc *b, uint8_t opcode)
     return in_sequence(b, opcode & 0xF2) ? 0 : CSR_ILLCMD;
 }
 
-/* BACKGROUND and STEP1 in a state that does not take them are ignored without a flag (reference/s12z.md 1.4). */
+/* BACKGROUND and STEP1 in a state that does not take them are ignored without a flag (ZVHL p.155-173, ZVM p.163-166). */
 static bool ignored(const struct s12z_bdc *b, uint8_t opcode)
 {
     return (opcode == BDC_BACKGROUND && !(b->csr & CSR_ENBDC)) || (opcode == BDC_STEP1 && b->csr & CSR_ENBDC && !halted(b) && !bdc_secured(b));

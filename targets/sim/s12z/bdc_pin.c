@@ -1,5 +1,5 @@
 /* The BKGD pin: bits, ACK pulses and SYNC, in cycles of the BDC clock on the board's time.
- * Source: reference/s12z.md 1.1-1.3 (ZVHL p.149-175). */
+ * Source: ZVHL p.149-175. */
 #include <string.h>
 
 #include "probe/base/util.h"

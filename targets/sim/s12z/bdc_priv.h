@@ -5,7 +5,7 @@
 #include "probe/bdc_commands.h"
 #include "targets/sim/s12z/board_priv.h"
 
-/* BDCCSR, high byte and low byte. Source and certainty of each bit: reference/s12z.md 1.7. */
+/* BDCCSR, high byte and low byte. Source and certainty of each bit: ZVHL p.144-149. */
 enum { CSR_ENBDC = 0x8000, CSR_BDMACT = 0x4000, CSR_BDCCIS = 0x2000, CSR_STEAL = 0x0800, CSR_CLKSW = 0x0400, CSR_UNSEC = 0x0200,
        CSR_ERASE = 0x0100, CSR_WAIT = 0x80, CSR_STOP = 0x40, CSR_RAMWF = 0x20, CSR_OVRUN = 0x10, CSR_NORESP = 0x08, CSR_RDINV = 0x04,
        CSR_ILLACC = 0x02, CSR_ILLCMD = 0x01, CSR_CONTROL = CSR_ENBDC | CSR_BDCCIS | CSR_STEAL | CSR_CLKSW };
@@ -50,7 +50,7 @@ struct s12z_bdc {
     uint64_t pc_at;
 };
 
-/* bdc_command - all bytes of a command are in: acts, fills out[] and out_want. Source: reference/s12z.md 1.4, 1.5. */
+/* bdc_command - all bytes of a command are in: acts, fills out[] and out_want. Source: ZVHL p.143-208, ZVM p.127-166. */
 void bdc_command(struct s12z_bdc *b);
 /* bdc_sync - the effects of a SYNC request on commands and flags. */
 void bdc_sync(struct s12z_bdc *b);

@@ -26,7 +26,7 @@ void board_replan(struct s12z_board *b) { b->cpu.until = b->cpu.cycles; }
 
 bool board_secured(const struct s12z_board *b)
 {
-    return (b->fsec & 3) != 2; /* reference/s12z.md 1.9 */
+    return (b->fsec & 3) != 2; /* ZVHL p.152, ZVM p.163 */
 }
 
 /* ---- registers of the board itself: PARTID, MODE, MMC error capture ---- */
@@ -351,7 +351,7 @@ static int create_part(const struct sim_board_type *type, const struct s12z_part
     return 0;
 }
 
-/* PARTIDs: reference/s12z.md 3.1 gives the group's numbers, not which part has which (assumed). */
+/* PARTIDs: HDR gives the group's numbers, not which part has which (assumed). */
 static const struct s12z_part zvml128 = { "s12zvml128", 0x00170000, 0x2FFF, 0x1001FF, 0xFE0000, true, false };
 static const struct s12z_part zvmc256 = { "s12zvmc256", 0x00172000, 0x8FFF, 0x1003FF, 0xFC0000, true, true };
 static const struct s12z_part zvl128 = { "s12zvl128", 0x00150000, 0x2FFF, 0x1007FF, 0xFE0000, false, false };

@@ -1,5 +1,5 @@
 /* Everything with an address: which memory or register it is, who may touch it, and what a refusal is.
- * Rights: reference/s12z.md 1.5 (table of ZVM p.127), 3.1. */
+ * Rights: the table of ZVM p.127; regions: HDR. */
 #include <string.h>
 
 #include "probe/base/util.h"

@@ -181,7 +181,7 @@ void cpu_cof(struct s12z_cpu *c, enum cof_kind kind, bool taken, uint32_t pc, ui
     dbg_cof(board_dbg(c->board), kind, taken, pc, dest, vector);
 }
 
-/* Frame from high address down: PC Y X D7 D6 D5 D4 D3 D2 D1 D0 CCL CCH (reference/s12z.md 4.1). */
+/* Frame from high address down: PC Y X D7 D6 D5 D4 D3 D2 D1 D0 CCL CCH (GDB s12z-tdep.c, HDR). */
 static void push_frame(struct s12z_cpu *c)
 {
     static const uint8_t order[] = { S12Z_P, S12Z_Y, S12Z_X, S12Z_D7, S12Z_D6, S12Z_D5, S12Z_D4, S12Z_D3, S12Z_D2, S12Z_D1, S12Z_D0 };
@@ -217,7 +217,7 @@ void cpu_exception(struct s12z_cpu *c, unsigned vector, int level)
         cpu_cof(c, COF_VECTOR, true, from, c->r[S12Z_P], vector);
 }
 
-/* Nothing is stacked; the MMC keeps PC and CCR (reference/s12z.md 4.1). A second one before the first is cleared is not told apart. */
+/* Nothing is stacked; the MMC keeps PC and CCR (GDB s12z-tdep.c, HDR). A second one before the first is cleared is not told apart. */
 static void machine_exception(struct s12z_cpu *c)
 {
     uint32_t from = c->r[S12Z_P];

@@ -1,7 +1,7 @@
 /* The S12Z CPU of the model: executes decoded instructions, takes interrupts, halts for the BDC.
  *
  * Instructions are decoded once per address and kept; memory that changes under them is told to cpu_forget(). Semantics follow
- * reference/s12z.md 4 and the general description of the family; what no readable source gives (flags of some instructions,
+ * binutils s12z-opc.c and the general description of the family; what no readable source gives (flags of some instructions,
  * extension of narrow register operands, cycles) is a constant or a table of its own and listed in docs/unverified.md. */
 #ifndef TARGETS_SIM_S12Z_CPU_H
 #define TARGETS_SIM_S12Z_CPU_H

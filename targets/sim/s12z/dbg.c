@@ -1,4 +1,4 @@
-/* DBG module: registers, comparators, sequencer, breakpoints. Source: reference/s12z.md 2.1-2.4. */
+/* DBG module: registers, comparators, sequencer, breakpoints. Source: ZVHL p.191-226, HDR. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -108,7 +108,7 @@ static void arm(struct s12z_dbg *d)
     dbg_watch(d);
 }
 
-/* Where the state's control register sends channel n (codes: reference/s12z.md 2.2); STATE0: nowhere. */
+/* Where the state's control register sends channel n (codes: ZVHL p.211-223); STATE0: nowhere. */
 static enum dbg_state next_state(const struct s12z_dbg *d, unsigned n)
 {
     static const uint8_t next[4][4] = { { 0 }, { 0, STATE2, STATE3, FINAL }, { 0, STATE1, STATE3, FINAL }, { 0, STATE1, STATE2, FINAL } };
@@ -310,7 +310,7 @@ static uint16_t read_reg(void *ctx, uint16_t addr, unsigned size)
     return size == 1 ? read_byte(d, at) : (uint16_t)(read_byte(d, at) << 8 | read_byte(d, at + 1));
 }
 
-/* Which bits of a register hold what is written (reference/s12z.md 2.1); comparator C and the trace registers only where they exist. */
+/* Which bits of a register hold what is written (ZVHL p.223, HDR); comparator C and the trace registers only where they exist. */
 static uint8_t writable(const struct s12z_dbg *d, unsigned at)
 {
     bool full = d->part->full_dbg;

@@ -1,4 +1,4 @@
-/* PDO and PDOCLK: pending lines leave bit by bit, two bus clocks each. Source: reference/s12z.md 2.7. PDO changes with the bus
+/* PDO and PDOCLK: pending lines leave bit by bit, two bus clocks each. Source: ZVHL p.222-225, ZVM p.226. PDO changes with the bus
  * clock, PDOCLK half a bit later. */
 #include <stdlib.h>
 #include <string.h>

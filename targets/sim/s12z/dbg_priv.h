@@ -1,5 +1,5 @@
 /* The inside of the DBG module (S12ZDBGV2): dbg.c has registers, comparators, sequencer and breakpoints, dbg_profile.c the code
- * profiling encoder, dbg_pdo.c its pins, dbg_trace.c the ordinary trace modes. Written from reference/s12z.md 2 alone; the codec of
+ * profiling encoder, dbg_pdo.c its pins, dbg_trace.c the ordinary trace modes. Written from the manuals alone (ZVHL p.191-226, ZVM p.226-227); the codec of
  * targets/s12z is written from it too, separately, so that the two can disagree. */
 #ifndef TARGETS_SIM_S12Z_DBG_PRIV_H
 #define TARGETS_SIM_S12Z_DBG_PRIV_H
@@ -18,7 +18,7 @@ enum { C1_ARM = 0x80, C1_TRIG = 0x40, C1_BDMBP = 0x10, C1_BRKCPU = 0x08, C1_EEVE
 enum trace_mode { TRACE_NORMAL, TRACE_LOOP1, TRACE_DETAIL, TRACE_PURE_PC };
 enum dbg_state { STATE0, STATE1, STATE2, STATE3, FINAL };
 
-/* What no document settles; the defaults follow reference/s12z.md 8 (docs/unverified.md has the bench tests). */
+/* What no document settles; docs/unverified.md has the defaults' reasons and the bench tests. */
 enum {
     DBG_PDOE_OFF_KEEPS_PENDING = 1, /* nothing is ever sent without PDOE, so 64 lines end a session */
     DBG_HALTED_ADDS_NOTHING = 1

@@ -1,4 +1,4 @@
-/* Code profiling: what the DBG writes into its trace buffer. Source: reference/s12z.md 2.6, 2.8-2.12. */
+/* Code profiling: what the DBG writes into its trace buffer. Source: ZVHL p.191-226, ZVM p.226-227. */
 #include "targets/sim/s12z/dbg_priv.h"
 
 enum { INFO_PTS = 0, INFO_PTIB = 1, INFO_PTHF = 2, INFO_PTVB = 3, INFO_PTW = 7, INFO_TSOVF = 0x40, INFO_TBOVF = 0x20, INFO_TERM = 0x10 };

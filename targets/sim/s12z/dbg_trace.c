@@ -1,4 +1,4 @@
-/* The ordinary trace modes: Normal, Loop1, Detail and Pure PC. Source: reference/s12z.md 2.4, 2.5; where that is silent, the manual's
+/* The ordinary trace modes: Normal, Loop1, Detail and Pure PC. Source: ZVHL p.191-222; where that is silent, the manual's
  * own pages (ZVHL p.213-221): the full address of a Pure PC run is its last entry, Detail wraps an access into one entry, an external
  * event forces an entry in Normal and Loop1 only. */
 #include "targets/sim/s12z/dbg_priv.h"

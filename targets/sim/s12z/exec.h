@@ -72,7 +72,7 @@ static inline uint32_t address(struct s12z_cpu *c, const struct cpu_insn *u, con
 {
     uint32_t a = (uint32_t)o->value;
     if (o->reg == S12Z_P)
-        a += u->pc; /* reference/s12z.md 4.4: from the instruction's start, unconfirmed */
+        a += u->pc; /* from the instruction's start: unconfirmed (docs/unverified.md) */
     else if (o->reg >= S12Z_X && o->reg != S12Z_NOREG)
         a += adjusted_base(c, o);
     else if (o->reg != S12Z_NOREG)

@@ -1,5 +1,5 @@
 /* Flash controller FTMRZ: what each command demands and does. Codes, word counts and parameters: an open boot loader for a part
- * with the same controller (reference/s12z.md 7) for 03, 06, 0A, 10-13; the others and all times are recalled. */
+ * with the same controller (USBDM's S12Z-FTMRZ-flash-scripts.tcl) for 03, 06, 0A, 10-13; the others and all times are recalled. */
 #include <string.h>
 
 #include "probe/base/util.h"

@@ -4,7 +4,7 @@
 
 #include "targets/sim/s12z/board_priv.h"
 
-/* Register bits. Source: the vendor's derivative header of MC9S12ZVML128, by way of reference/s12z.md 3.2. */
+/* Register bits. Source: the vendor's derivative header of MC9S12ZVML128, mc9s12zvml128.h (HDR). */
 enum {
     FCLKDIV_LD = 0x80, FCLKDIV_LCK = 0x40, FCLKDIV_FDIV = 0x3F,
     FSTAT_CCIF = 0x80, FSTAT_ACCERR = 0x20, FSTAT_FPVIOL = 0x10, FSTAT_MGBUSY = 0x08, FSTAT_MGSTAT = 0x03,

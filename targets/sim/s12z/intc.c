@@ -1,5 +1,5 @@
 /* Interrupt controller: IVBR, the priority of each vector, and which request comes first.
- * Source: reference/s12z.md 3.2, 3.3. Assumed (docs/unverified.md): CFADDR[6:3] picks eight vectors by their place in the table,
+ * Source: HDR. Assumed (docs/unverified.md): CFADDR[6:3] picks eight vectors by their place in the table,
  * CFDATA0-7 hold their priorities, all maskable ones are 1 after reset; among equals the higher vector address wins. */
 #include <stdlib.h>
 #include <string.h>

@@ -59,7 +59,7 @@ struct s12z_device {
 };
 
 /* ---- interrupts (intc.c) ---- */
-/* Vector number n is at table + 0x1FC - 4n (reference/s12z.md 3.3): 0 reset, 1 SPARE, 2 TRAP, 3 SWI, 4 SYS, 5 machine exception,
+/* Vector number n is at table + 0x1FC - 4n (HDR): 0 reset, 1 SPARE, 2 TRAP, 3 SWI, 4 SYS, 5 machine exception,
  * 8 spurious, 9 XIRQ, 10 IRQ, 11 RTI ... */
 enum { VEC_RESET, VEC_SPARE, VEC_TRAP, VEC_SWI, VEC_SYS, VEC_MACHINE, VEC_SPURIOUS = 8, VEC_XIRQ, VEC_IRQ, VEC_RTI,
        VEC_TIM0_CH0 = 12, VEC_TIM0_OVF = 20, VEC_SCI0 = 24, VEC_SCI1 = 25, VEC_ADC0_DONE = 30, VEC_FLASH_ERROR = 38, VEC_FLASH = 39,
@@ -84,7 +84,7 @@ void dbg_cof(struct s12z_dbg *d, enum cof_kind kind, bool taken, uint32_t pc, ui
 void dbg_exec(struct s12z_dbg *d, uint32_t pc);                   /* before each instruction, when watch_exec */
 void dbg_data(struct s12z_dbg *d, uint32_t addr, unsigned size, bool write, uint32_t v); /* when watch_data */
 uint64_t dbg_readout_long(struct s12z_dbg *d);                    /* READ_DBGTB: the next 32 bits */
-/* What silicon may do otherwise than the defaults of reference/s12z.md 8 have it: board options, so that streams of every kind can be made. */
+/* What silicon may do otherwise than the defaults have it (docs/unverified.md): board options, so that streams of every kind can be made. */
 struct s12z_dbg_variant {
     bool clock_full;       /* a whole cycle of PDOCLK for each bit */
     bool clock_inverted;   /* PDOCLK idles high */

@@ -1,4 +1,4 @@
-/* What distinguishes the modelled parts. Source: reference/s12z.md 0, 3.1. */
+/* What distinguishes the modelled parts. Source: HDR, ZVM p.127. */
 #ifndef TARGETS_SIM_S12Z_PART_H
 #define TARGETS_SIM_S12Z_PART_H
 
