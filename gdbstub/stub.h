@@ -4,6 +4,7 @@
 
 #include "gdbstub/state.h"
 
+/* What was read at the last halt is not true any more. */
 void stub_forget_regs(struct stub *stub);
 int stub_read_reg(struct stub *stub, unsigned n, struct err *err); /* into regs[]; REG_ABSENT is 0 too */
 int stub_write_reg(struct stub *stub, unsigned n, const uint8_t *value, struct err *err);
