@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "gdbstub/internal.h"
+#include "gdbstub/packets.h"
 #include "probe/probe.h"
 #include "probe/sim.h"
 #include "targets/sim/s12z/board.h"

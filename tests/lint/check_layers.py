@@ -54,7 +54,7 @@ SYSTEM = {
     r"sys/socket\.h|netinet/.*": ["profiler/bridge/", "probe/tcp.c"],
 }
 TOP_LEVEL = {
-    ".ci", ".git", ".gitignore", ".github", ".clang-format", "CMakeLists.txt", "CMakePresets.json",
+    ".ci", ".clang-format", ".editorconfig", ".git", ".gitignore", ".github", "CMakeLists.txt", "CMakePresets.json",
     "HACKING.md", "LICENSE", "README.md", "build", "docs", "gdbstub", "probe", "profiler",
     "run-demo", "run-tests", "targets", "tests", "udev",
 }

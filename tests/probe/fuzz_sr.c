@@ -150,7 +150,7 @@ static void compare(struct pdo_file *f, const struct pdo_sr_meta *m, const uint8
         must(out[at] == PDO_EDGE(k, level >> 1, level & 1));
         at++;
     }
-    must(at == got && pdo_file_read(f, out, 64, NULL) == 0 && pdo_file_ended(f));
+    must(at == got && pdo_file_read(f, out, 64, NULL) == 0 && pdo_file_seen(f) == UINT64_MAX);
 }
 
 static void just_read(struct pdo_file *f)

@@ -1186,7 +1186,7 @@ static int undo(struct sh4_trace *tr, struct err *err)
 static int tasks_at_arming(struct sh4_trace *tr, struct err *err)
 {
     struct sh4_target *t = tr->t;
-    int ret = (t->pc & PHYS) == (tr->cfg.image->entry & PHYS) ? 0 : sh4_trace_look_at_tasks(tr, true, err);
+    int ret = (t->pc & SH4_PHYS) == (tr->cfg.image->entry & SH4_PHYS) ? 0 : sh4_trace_look_at_tasks(tr, true, err);
     if (ret == 0)
         sh4_trace_context(&tr->dec, &(struct event){ .kind = EVENT_START, .sp = t->r15 });
     return ret;
